@@ -1,0 +1,1 @@
+//! Accelerator models behind one trait and one registry.

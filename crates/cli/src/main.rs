@@ -1,0 +1,2 @@
+//! The mallacc command.
+fn main() {}

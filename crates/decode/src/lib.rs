@@ -1,0 +1,18 @@
+//! x86-64 instructions to uops with ports and latencies; markers recognised.
+//!
+//! ```text
+//!   stream::BlockDef ──> iced-x86 ──> form key ──> instruction table (per core family)
+//!        (bytes)          (operands)                 │ fused uops, ports, latencies
+//!                                                    v
+//!   markers ──────────────────────────────> Block { insns, uops, mem slots, markers, branch }
+//! ```
+//!
+//! A [`Block`] is decoded once and executed many times: everything static about an instruction is
+//! worked out here, so that the core model's inner loop only adds times. What is measured
+//! (uops, ports, latencies) comes from the instruction table; what is structural (register and
+//! memory operands) from `iced-x86`; what is neither (fusion, idioms, elimination) from the rules
+//! of [`fuse`](crate) and [`idiom`](crate) with their sources named.
+
+pub mod uop;
+
+pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

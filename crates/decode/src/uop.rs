@@ -1,0 +1,257 @@
+//! What a decoded block consists of.
+
+use stream::marker::MarkerSite;
+
+/// A dependency name: everything an instruction can wait for. Dense, below [`Reg::COUNT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reg(pub u8);
+
+impl Reg {
+    /// How many names there are.
+    pub const COUNT: usize = 64;
+    /// No register: always ready, never written. The core model keeps its ready time at 0.
+    pub const NONE: Reg = Reg(63);
+    /// General-purpose register `n`: 0 = rax, 1 = rcx, 2 = rdx, 3 = rbx, 4 = rsp … 15 = r15.
+    pub const fn gpr(n: u8) -> Reg {
+        Reg(n & 15)
+    }
+    /// The stack pointer.
+    pub const RSP: Reg = Reg(4);
+    /// Vector register `n` (xmm/ymm 0..=15).
+    pub const fn vec(n: u8) -> Reg {
+        Reg(16 + (n & 15))
+    }
+    /// x87 or MMX register `n` (0..=7).
+    pub const fn x87(n: u8) -> Reg {
+        Reg(32 + (n & 7))
+    }
+    /// High-byte register `n` (0 = ah, 1 = ch, 2 = dh, 3 = bh), renamed apart on Haswell.
+    pub const fn high8(n: u8) -> Reg {
+        Reg(40 + (n & 3))
+    }
+    /// The carry flag.
+    pub const CF: Reg = Reg(44);
+    /// The other arithmetic flags (sign, parity, adjust, zero, overflow), renamed as one group.
+    pub const SPAZO: Reg = Reg(45);
+    /// Everything else with state worth a dependency: direction flag, x87 status and control, MXCSR.
+    pub const STATUS: Reg = Reg(46);
+    /// Base of the FS segment; written rarely, read by thread-local accesses.
+    pub const FSBASE: Reg = Reg(47);
+    /// Scratch name `n` (0..=7) that lives within one instruction.
+    pub const fn temp(n: u8) -> Reg {
+        Reg(48 + (n & 7))
+    }
+    /// The invisible register that orders the malloc cache's list instructions.
+    pub const MALLOC_ORDER: Reg = Reg(56);
+    /// Scratch name `n` (0..=3) for uops that an accelerator injects.
+    pub const fn inject(n: u8) -> Reg {
+        Reg(57 + (n & 3))
+    }
+}
+
+/// What a uop does with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UopKind {
+    /// Arithmetic, moves, branches: no memory.
+    Exec,
+    /// Load from the uop's slot. Its result is ready after the hierarchy's latency plus `latency`.
+    Load,
+    /// Address generation of a store (port 2, 3 or 7).
+    StoreAddress,
+    /// Data of a store (port 4).
+    StoreData,
+}
+
+/// Bit set of what is special about a uop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UopFlags(pub u16);
+
+impl UopFlags {
+    /// First uop of its instruction (of a macro-fused pair: of the pair).
+    pub const FIRST: u16 = 1 << 0;
+    /// Last uop of its instruction.
+    pub const LAST: u16 = 1 << 1;
+    /// Micro-fused with the uop before it: shares its slot in the decoders, uop cache, ROB and
+    /// retirement, but has its own RS entry and port.
+    pub const FUSED: u16 = 1 << 2;
+    /// Needs no execution unit: nop, zero idiom, `vzeroupper`. Takes a slot only; results ready at
+    /// allocation.
+    pub const NO_EXEC: u16 = 1 << 3;
+    /// Register move that rename may eliminate; executes as an ordinary uop when it does not.
+    pub const MOVE: u16 = 1 << 4;
+    /// Micro-fused in decoders and uop cache, but split ("unlaminated") before allocation because
+    /// of indexed addressing: takes a slot of its own from allocation to retirement. Set together
+    /// with `FUSED`.
+    pub const UNLAMINATED: u16 = 1 << 5;
+    /// The memory address has an index register (port 7 cannot do it; load-to-use is one longer).
+    pub const INDEXED: u16 = 1 << 6;
+    /// Ends a block: the branch condition or target is known when it completes.
+    pub const BRANCH: u16 = 1 << 7;
+    /// Locked read-modify-write or full fence: waits until it is the oldest, stores drain first.
+    pub const FENCE: u16 = 1 << 8;
+    /// Serialising (cpuid, syscall, …): younger instructions wait for its retirement.
+    pub const SERIALIZE: u16 = 1 << 9;
+    /// Wide or vector load (its load-to-use latency is longer than an integer load's).
+    pub const VECTOR: u16 = 1 << 10;
+    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it.
+    pub const PREFETCH: u16 = 1 << 11;
+    /// Load whose base register came straight from a load with a displacement below 2,048: the
+    /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
+    pub const SIMPLE_ADDRESS: u16 = 1 << 12;
+    /// Belongs to a marker: every machine leaves it out.
+    pub const MARKER: u16 = 1 << 13;
+    /// Written to by an instruction that only merges into the old value (partial register).
+    pub const MERGE: u16 = 1 << 14;
+
+    /// Whether any of the bits is set.
+    #[inline(always)]
+    pub fn has(self, bits: u16) -> bool {
+        self.0 & bits != 0
+    }
+}
+
+/// One uop of the unfused domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uop {
+    /// What it does with memory.
+    pub kind: UopKind,
+    /// Ports it may issue to: bit n = port n. 0 with `NO_EXEC`.
+    pub ports: u8,
+    /// Cycles from issue to result. For loads: cycles on top of the hierarchy's.
+    pub latency: u8,
+    /// Cycles its unit stays busy (the divider); 0 = pipelined.
+    pub busy: u8,
+    /// See [`UopFlags`].
+    pub flags: UopFlags,
+    /// Index into [`Block::slots`] for memory uops; `u16::MAX` otherwise.
+    pub slot: u16,
+    /// Index into [`Block::insns`].
+    pub insn: u16,
+    /// What it waits for; unused entries are [`Reg::NONE`]. Address registers of a memory uop come
+    /// first.
+    pub srcs: [Reg; 4],
+    /// What it produces; unused entries are [`Reg::NONE`].
+    pub dsts: [Reg; 3],
+}
+
+impl Uop {
+    /// Slot value of a uop without memory.
+    pub const NO_SLOT: u16 = u16::MAX;
+}
+
+/// How the legacy decoders treat an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeClass {
+    /// One fused uop: any decoder.
+    Simple,
+    /// Two to four fused uops: the first decoder only.
+    Complex,
+    /// More than four: the microcode sequencer.
+    Microcoded,
+}
+
+/// One instruction of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Insn {
+    /// Offset of its first byte from the block's address.
+    pub offset: u16,
+    /// Length in bytes.
+    pub len: u8,
+    /// Fused uops that it takes in decoders and uop cache (0 for the second of a macro-fused pair
+    /// and for markers).
+    pub slots: u8,
+    /// Decoder needed.
+    pub class: DecodeClass,
+    /// Has a length-changing prefix (predecode stalls).
+    pub lcp: bool,
+    /// Second half of a macro-fused pair.
+    pub fused_with_previous: bool,
+    /// Belongs to a marker (carrier or operand store).
+    pub marker: bool,
+    /// A string instruction with a repeat prefix: each iteration enters the block anew.
+    pub rep: bool,
+    /// Has an operand of 32-bit immediate or displacement kind that takes two uop-cache slots
+    /// (64-bit immediates).
+    pub wide_immediate: bool,
+    /// First uop in [`Block::uops`].
+    pub first_uop: u16,
+    /// Number of uops.
+    pub uops: u8,
+    /// First slot in [`Block::slots`].
+    pub first_slot: u16,
+    /// Number of memory slots.
+    pub mem_slots: u8,
+}
+
+/// A place where a block accesses memory. Each execution of the block brings one address for each
+/// slot, or none (masked off, zero iterations).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemSlot {
+    /// Instruction index.
+    pub insn: u16,
+    /// A store (else a load).
+    pub store: bool,
+    /// Bytes, as the program sees it (an AVX load is one access of 32). At most 255: larger ones
+    /// (`xsave`) say 255.
+    pub size: u8,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchKind {
+    /// No branch: the next block follows in memory.
+    None,
+    /// Conditional, direct (`jcc`, `jrcxz`, `loop`).
+    Conditional,
+    /// Unconditional, direct.
+    Jump,
+    /// Indirect jump.
+    IndirectJump,
+    /// Direct call.
+    Call,
+    /// Indirect call.
+    IndirectCall,
+    /// Return.
+    Return,
+    /// `syscall`.
+    Syscall,
+}
+
+/// The branch at the end of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// How the block ends.
+    pub kind: BranchKind,
+    /// Address of the branch instruction.
+    pub addr: u64,
+    /// Target of a direct branch, else 0.
+    pub target: u64,
+    /// Address of the instruction after the block.
+    pub next: u64,
+}
+
+/// A decoded block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its number in the stream.
+    pub id: u32,
+    /// Address of the first instruction.
+    pub addr: u64,
+    /// Length of the code in bytes.
+    pub len: u16,
+    /// Instructions in order.
+    pub insns: Vec<Insn>,
+    /// Uops in order.
+    pub uops: Vec<Uop>,
+    /// Memory slots in the order in which an execution's addresses arrive: instruction by
+    /// instruction, loads before stores.
+    pub slots: Vec<MemSlot>,
+    /// Markers, by carrier.
+    pub markers: Vec<MarkerSite>,
+    /// How the block ends.
+    pub branch: Branch,
+    /// Instructions that count as executed: all but those of markers.
+    pub insn_count: u16,
+    /// Instructions that could not be decoded or are not in the table, treated as one-cycle uops.
+    pub unknown: u16,
+}

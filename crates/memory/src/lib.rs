@@ -1,0 +1,1 @@
+//! Caches, TLBs, prefetchers and DRAM with time stamps.

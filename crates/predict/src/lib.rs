@@ -1,0 +1,1 @@
+//! Branch direction, indirect target and return prediction.

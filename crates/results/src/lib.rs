@@ -1,0 +1,1 @@
+//! Declared statistics, tables, JSON, CSV and the SQLite store.

@@ -1,0 +1,1 @@
+//! Runs one instruction stream through many machines: region of interest, sampling, statistics.

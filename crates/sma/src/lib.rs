@@ -1,0 +1,1 @@
+//! A scratch-pad heap with a few dozen bytes of state.

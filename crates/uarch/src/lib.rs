@@ -1,0 +1,1 @@
+//! Machine configuration and the out-of-order core model.
