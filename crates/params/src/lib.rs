@@ -1,0 +1,339 @@
+//! Declared parameters: type, unit, default and a sentence; strict reading from TOML.
+//!
+//! A model declares its parameters once with [`params!`]; the struct, its defaults, its strict
+//! reader (an unknown key is an error that names the nearest valid one), its writer (the fully
+//! resolved configuration is stored with each result) and its documentation all come from that.
+
+use std::fmt::Write as _;
+
+pub use toml;
+
+/// One declared parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamDoc {
+    /// Key in the machine file.
+    pub name: &'static str,
+    /// Unit, or empty for names and sections.
+    pub unit: &'static str,
+    /// One sentence.
+    pub text: &'static str,
+    /// Parameters of a nested section.
+    pub section: Option<&'static [ParamDoc]>,
+}
+
+/// What is wrong with a configuration: the key, its value, the rule and the remedy, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
+
+impl ConfigError {
+    /// `path = value: rule; remedy`.
+    pub fn rule(path: &str, value: impl std::fmt::Display, rule: &str, remedy: &str) -> Self {
+        Self(format!("{path} = {value}: {rule}; {remedy}"))
+    }
+}
+
+/// A value that can stand in a machine file.
+pub trait Param: Sized {
+    /// Reads the value at `path` (used in messages).
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError>;
+    /// Writes it back.
+    fn write(&self) -> toml::Value;
+    /// Declared parameters when this is a section.
+    fn section() -> Option<&'static [ParamDoc]> {
+        None
+    }
+}
+
+fn wrong_type(path: &str, value: &toml::Value, wanted: &str) -> ConfigError {
+    let shown = value.to_string().replace('\n', " ");
+    ConfigError(format!("{path} = {shown}: must be {wanted}, not a {}", value.type_str()))
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Param for $ty {
+            fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+                let wanted = "a whole number, 0 or more";
+                let n = value.as_integer().ok_or_else(|| wrong_type(path, value, wanted))?;
+                <$ty>::try_from(n).map_err(|_| {
+                    ConfigError(format!("{path} = {n}: must be {wanted}, at most {}", <$ty>::MAX))
+                })
+            }
+            fn write(&self) -> toml::Value {
+                toml::Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+integers!(u8, u16, u32, u64, usize);
+
+impl Param for bool {
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"))
+    }
+    fn write(&self) -> toml::Value {
+        toml::Value::Boolean(*self)
+    }
+}
+
+impl Param for f64 {
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+        number.ok_or_else(|| wrong_type(path, value, "a number"))
+    }
+    fn write(&self) -> toml::Value {
+        toml::Value::Float(*self)
+    }
+}
+
+impl Param for String {
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        value.as_str().map(str::to_owned).ok_or_else(|| wrong_type(path, value, "a text in quotes"))
+    }
+    fn write(&self) -> toml::Value {
+        toml::Value::String(self.clone())
+    }
+}
+
+impl<T: Param> Param for Vec<T> {
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        let list = value.as_array().ok_or_else(|| wrong_type(path, value, "a list in brackets"))?;
+        list.iter().enumerate().map(|(i, v)| T::read(v, &format!("{path}[{i}]"))).collect()
+    }
+    fn write(&self) -> toml::Value {
+        toml::Value::Array(self.iter().map(Param::write).collect())
+    }
+}
+
+/// The names among `valid` in the order of likeness to `name`; the first is the nearest.
+pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    valid.into_iter().min_by_key(|candidate| edit_distance(name, candidate))
+}
+
+/// Levenshtein distance in characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Looks a name up among valid ones; the error lists them and the nearest.
+///
+/// `shown` is the name as it appears in the message (a key with its section, for example).
+pub fn unknown_name(what: &str, shown: &str, name: &str, valid: &[&str]) -> ConfigError {
+    let near = nearest(name, valid.iter().copied()).unwrap_or("-");
+    ConfigError(format!(
+        "{what} {shown:?}: unknown; did you mean {near:?}? The valid ones are: {}",
+        valid.join(", ")
+    ))
+}
+
+/// Reads a section's table: used by [`params!`].
+#[doc(hidden)]
+pub fn check_keys(
+    value: &toml::Value,
+    path: &str,
+    docs: &'static [ParamDoc],
+) -> Result<toml::Table, ConfigError> {
+    let table = value.as_table().ok_or_else(|| wrong_type(path, value, "a section"))?;
+    for key in table.keys() {
+        if !docs.iter().any(|d| d.name == key) {
+            let valid: Vec<&str> = docs.iter().map(|d| d.name).collect();
+            return Err(unknown_name("key", &join(path, key), key, &valid));
+        }
+    }
+    Ok(table.clone())
+}
+
+/// `section.key`, or `key` at the top.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Parses a machine file's text; a syntax error becomes one line with its place.
+pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
+    text.parse::<toml::Table>().map(toml::Value::Table).map_err(|e| {
+        let at = e.span().map_or(0, |s| s.start.min(text.len()));
+        let line = text[..at].matches('\n').count() + 1;
+        let message = e.message().replace('\n', ", ");
+        ConfigError(format!("line {line}: not valid TOML: {message}; mend that line"))
+    })
+}
+
+/// The documentation of declared parameters as a Markdown table with their defaults.
+pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
+    let mut out = String::from("| key | default | unit | what |\n|---|---|---|---|\n");
+    rows(docs, defaults, "", &mut out);
+    out
+}
+
+fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, out: &mut String) {
+    for doc in docs {
+        let key = join(path, doc.name);
+        let value = defaults.get(doc.name);
+        match (doc.section, value) {
+            (Some(section), Some(value)) => rows(section, value, &key, out),
+            (_, value) => {
+                let shown = value.map_or(String::new(), ToString::to_string);
+                let text = doc.text.trim();
+                let _ = writeln!(out, "| `{key}` | {shown} | {} | {text} |", doc.unit);
+            }
+        }
+    }
+}
+
+/// Declares a section of parameters. Each has a doc sentence, a type, a default and a unit:
+///
+/// ```
+/// mallacc_params::params! {
+///     /// A small cache.
+///     pub struct Small {
+///         /// Capacity.
+///         size: u64 = 32 << 10, "B";
+///         /// Ways of a set.
+///         assoc: u32 = 8, "";
+///     }
+/// }
+/// use mallacc_params::{Param, parse};
+/// let value = parse("size = 4096").unwrap();
+/// assert_eq!(Small::read(&value, "").unwrap().assoc, 8);
+/// let value = parse("sise = 4096").unwrap();
+/// assert!(Small::read(&value, "l1").unwrap_err().0.contains("did you mean \"size\""));
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $( $(#[doc = $doc:literal])+ $field:ident : $ty:ty = $default:expr, $unit:literal; )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $( $(#[doc = $doc])+ pub $field: $ty, )*
+        }
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+        impl $name {
+            /// The declared parameters, in order.
+            pub fn declared() -> &'static [$crate::ParamDoc] {
+                static DOCS: ::std::sync::OnceLock<::std::vec::Vec<$crate::ParamDoc>> =
+                    ::std::sync::OnceLock::new();
+                DOCS.get_or_init(|| vec![
+                    $( $crate::ParamDoc {
+                        name: stringify!($field),
+                        unit: $unit,
+                        text: concat!($($doc),+),
+                        section: <$ty as $crate::Param>::section(),
+                    }, )*
+                ])
+            }
+        }
+        impl $crate::Param for $name {
+            fn read(
+                value: &$crate::toml::Value,
+                path: &str,
+            ) -> ::std::result::Result<Self, $crate::ConfigError> {
+                let table = $crate::check_keys(value, path, Self::declared())?;
+                let mut out = Self::default();
+                $(
+                    if let Some(v) = table.get(stringify!($field)) {
+                        let path = $crate::join(path, stringify!($field));
+                        out.$field = $crate::Param::read(v, &path)?;
+                    }
+                )*
+                Ok(out)
+            }
+            fn write(&self) -> $crate::toml::Value {
+                let mut table = $crate::toml::Table::new();
+                $( table.insert(stringify!($field).into(), $crate::Param::write(&self.$field)); )*
+                $crate::toml::Value::Table(table)
+            }
+            fn section() -> Option<&'static [$crate::ParamDoc]> {
+                Some(Self::declared())
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    params! {
+        /// Inner.
+        pub struct Inner {
+            /// Ways.
+            assoc: u32 = 8, "";
+        }
+    }
+    params! {
+        /// Outer.
+        pub struct Outer {
+            /// Name.
+            name: String = "x".into(), "";
+            /// Inner section.
+            inner: Inner = Inner::default(), "";
+            /// Latencies.
+            steps: Vec<u64> = vec![1, 2], "cycles";
+            /// Factor.
+            factor: f64 = 0.5, "";
+            /// Switch.
+            on: bool = true, "";
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        let mut outer = Outer { name: "y".into(), on: false, ..Outer::default() };
+        outer.inner.assoc = 16;
+        assert_eq!(Outer::read(&outer.write(), ""), Ok(outer));
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_valid_one() {
+        let value = parse("[inner]\nasoc = 4").unwrap();
+        let error = Outer::read(&value, "").unwrap_err().0;
+        assert!(error.contains("inner.asoc") && error.contains("\"assoc\""), "{error}");
+    }
+
+    #[test]
+    fn wrong_types_and_ranges_say_what_is_wanted() {
+        for (text, part) in [
+            ("on = 3", "on = 3: must be true or false"),
+            ("inner = 3", "inner = 3: must be a section"),
+            ("[inner]\nassoc = -1", "inner.assoc = -1: must be a whole number"),
+            ("steps = [1, \"a\"]", "steps[1] = \"a\": must be a whole number"),
+        ] {
+            let error = Outer::read(&parse(text).unwrap(), "").unwrap_err().0;
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(parse("a = \n[").unwrap_err().0.starts_with("line 1: not valid TOML"));
+    }
+
+    #[test]
+    fn the_documentation_lists_nested_keys_with_their_defaults() {
+        let text = markdown(Outer::declared(), &Outer::default().write());
+        assert!(text.contains("| `inner.assoc` | 8 |  | Ways. |"), "{text}");
+    }
+
+    #[test]
+    fn likeness_is_counted_in_edits() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("haswel", ["golden-cove", "haswell"]), Some("haswell"));
+    }
+}
