@@ -1,1 +1,14 @@
 //! Declared statistics, tables, JSON, CSV and the SQLite store.
+//!
+//! Plain data in, text or a database out. The simulator fills a [`Run`]; nothing in here knows how
+//! its counters came about. The model holds **counters only**: every ratio (IPC, cycles per call,
+//! MPKI, speedups, hit rates) is derived when it is shown, so a stored run can never disagree with
+//! itself.
+
+pub mod model;
+
+pub use model::{
+    CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,
+    LatencyHistogram, MallocCacheStats, ParameterValue, PerKind, PredictorStats, Run, SamplePoint,
+    Sampling, TlbStats,
+};

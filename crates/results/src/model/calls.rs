@@ -1,0 +1,158 @@
+//! Allocator calls: their kinds, and what is counted for each kind.
+
+use std::ops::{Index, IndexMut};
+
+use serde::{Deserialize, Serialize};
+
+use super::histogram::LatencyHistogram;
+
+/// A call that takes fewer cycles than this counts as fast path (the rule of the Mallacc authors'
+/// measurement scripts).
+pub const FAST_CALL_CYCLES: u64 = 100;
+
+/// Which allocator entry point a call goes through. The order is that of the marker codes in
+/// `docs/markers.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum CallKind {
+    Malloc,
+    Free,
+    Calloc,
+    Realloc,
+    New,
+    Delete,
+    SizedDelete,
+    Memalign,
+}
+
+impl CallKind {
+    /// All kinds in code order.
+    pub const ALL: [Self; 8] = [
+        Self::Malloc,
+        Self::Free,
+        Self::Calloc,
+        Self::Realloc,
+        Self::New,
+        Self::Delete,
+        Self::SizedDelete,
+        Self::Memalign,
+    ];
+
+    /// The kind with a marker's code.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// The name in reports, in the store, and in statistics names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Malloc => "malloc",
+            Self::Free => "free",
+            Self::Calloc => "calloc",
+            Self::Realloc => "realloc",
+            Self::New => "new",
+            Self::Delete => "delete",
+            Self::SizedDelete => "sized_delete",
+            Self::Memalign => "memalign",
+        }
+    }
+
+    /// Whether the call hands out memory (else it takes memory back). Realloc hands out.
+    pub fn allocates(self) -> bool {
+        !matches!(self, Self::Free | Self::Delete | Self::SizedDelete)
+    }
+}
+
+/// One value for each kind of call, indexed by [`CallKind`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PerKind<T>(pub [T; 8]);
+
+impl<T> PerKind<T> {
+    /// The kinds with their values, in code order.
+    pub fn iter(&self) -> impl Iterator<Item = (CallKind, &T)> {
+        CallKind::ALL.into_iter().zip(&self.0)
+    }
+}
+
+impl<T> Index<CallKind> for PerKind<T> {
+    type Output = T;
+
+    fn index(&self, kind: CallKind) -> &T {
+        &self.0[kind as usize]
+    }
+}
+
+impl<T> IndexMut<CallKind> for PerKind<T> {
+    fn index_mut(&mut self, kind: CallKind) -> &mut T {
+        &mut self.0[kind as usize]
+    }
+}
+
+/// Counters of one kind of call under one configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallStats {
+    /// Calls that ended inside the measured part of the run.
+    pub calls: u64,
+    /// Their cycles, each from the retirement of its first instruction to that of its `ret`.
+    pub cycles: u64,
+    /// Calls that took fewer than [`FAST_CALL_CYCLES`] cycles.
+    pub fast_calls: u64,
+    /// The cycles of the fast calls.
+    pub fast_cycles: u64,
+    /// How often each latency occurred.
+    pub latency: LatencyHistogram,
+}
+
+impl CallStats {
+    /// Counts one call.
+    pub fn record(&mut self, cycles: u64) {
+        self.calls += 1;
+        self.cycles += cycles;
+        if cycles < FAST_CALL_CYCLES {
+            self.fast_calls += 1;
+            self.fast_cycles += cycles;
+        }
+        self.latency.record(cycles);
+    }
+
+    /// Adds another set of calls to this one.
+    pub fn merge(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.cycles += other.cycles;
+        self.fast_calls += other.fast_calls;
+        self.fast_cycles += other.fast_cycles;
+        self.latency.merge(&other.latency);
+    }
+}
+
+impl PerKind<CallStats> {
+    /// The calls of every kind that `choose` picks, as one.
+    pub fn total(&self, choose: impl Fn(CallKind) -> bool) -> CallStats {
+        let mut sum = CallStats::default();
+        for (_, stats) in self.iter().filter(|(kind, _)| choose(*kind)) {
+            sum.merge(stats);
+        }
+        sum
+    }
+
+    /// All calls that hand out memory: malloc, calloc, realloc, new and memalign.
+    pub fn allocation(&self) -> CallStats {
+        self.total(CallKind::allocates)
+    }
+
+    /// All calls that take memory back: free, delete and sized delete.
+    pub fn deallocation(&self) -> CallStats {
+        self.total(|kind| !kind.allocates())
+    }
+}
+
+/// Calls and their cycles inside one sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallTally {
+    /// Calls that ended inside the sample.
+    pub calls: u64,
+    /// Their cycles.
+    pub cycles: u64,
+}

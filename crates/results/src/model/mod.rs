@@ -1,0 +1,16 @@
+//! What is measured: a run, its configurations, and their counters. No ratios, no text.
+
+mod calls;
+mod configuration;
+mod histogram;
+mod run;
+mod samples;
+
+pub use calls::{CallKind, CallStats, CallTally, FAST_CALL_CYCLES, PerKind};
+pub use configuration::{
+    BASELINE, CacheStats, Configuration, CpiComponent, LIMIT, MallocCacheStats, ParameterValue,
+    PredictorStats, TlbStats,
+};
+pub use histogram::{EXACT_CYCLES, LatencyHistogram, SUB_BUCKETS};
+pub use run::{Exit, Run, Sampling};
+pub use samples::SamplePoint;

@@ -1,0 +1,80 @@
+//! One execution of one program.
+
+use serde::{Deserialize, Serialize};
+
+use super::configuration::Configuration;
+
+/// One execution of one program, fed to all its configurations at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The store's number for this run; `None` until it is stored.
+    pub id: Option<i64>,
+    /// The program as the user named it.
+    pub program: String,
+    /// Its arguments, without the program itself.
+    pub args: Vec<String>,
+    /// When the run began, in seconds since 1970-01-01 UTC.
+    pub started: i64,
+    /// The git revision of the tool, if it was built from a checkout.
+    pub git_revision: Option<String>,
+    /// The version of the tool.
+    pub tool_version: String,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Whether the program's own sources of randomness were fixed.
+    pub deterministic: bool,
+    /// Wall-clock seconds on the host.
+    pub host_seconds: f64,
+    /// Instructions the program executed, measured or not.
+    pub instructions: u64,
+    /// Threads the program had, the first included.
+    pub threads: u64,
+    /// Switches between threads on the simulated core.
+    pub context_switches: u64,
+    /// Children that left the instruction stream at a fork.
+    pub forked_children: u64,
+    /// Times the program replaced itself; the last image is the one reported.
+    pub execs: u64,
+    /// How the program ended; `None` while it runs or when the user interrupted it.
+    pub exit: Option<Exit>,
+    /// What the user should know, one sentence each.
+    pub warnings: Vec<String>,
+    /// How the run was sampled; `None` when all of it was simulated in detail.
+    pub sampling: Option<Sampling>,
+    /// Instructions skipped before anything was measured.
+    pub skip: u64,
+    /// The largest number of instructions to measure.
+    pub max: Option<u64>,
+    /// Whether only the program's regions of interest were measured.
+    pub roi: bool,
+    /// What each machine made of the instruction stream.
+    pub configurations: Vec<Configuration>,
+    /// Whether the stream was read to its end (or to `max`) and every configuration finished.
+    pub complete: bool,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// Systematic sampling: of every `period` instructions, `warm` are simulated in detail without
+/// being counted, then `measure` are counted; in between, caches and predictors are kept warm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Instructions from one sample to the next.
+    pub period: u64,
+    /// Instructions of detailed warm-up before each sample.
+    pub warm: u64,
+    /// Instructions measured in each sample.
+    pub measure: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Instructions the samples stand for: what estimates for the whole run scale up to.
+    pub population: u64,
+}
