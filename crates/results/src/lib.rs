@@ -5,7 +5,10 @@
 //! MPKI, speedups, hit rates) is derived when it is shown, so a stored run can never disagree with
 //! itself.
 
+mod compare;
+pub mod confidence;
 pub mod model;
+pub mod statistics;
 
 pub use model::{
     CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,

@@ -1,0 +1,103 @@
+//! Which configuration is compared with which, and what the samples say about the whole run.
+
+use crate::confidence::{Estimate, ratio};
+use crate::model::{BASELINE, CallKind, Configuration, LIMIT, Run};
+
+impl Run {
+    /// The baseline of a configuration: the first one without an accelerator on the same machine.
+    pub fn baseline_of(&self, configuration: &Configuration) -> Option<&Configuration> {
+        self.configurations
+            .iter()
+            .find(|other| other.accelerator == BASELINE && other.machine == configuration.machine)
+    }
+
+    /// The configuration that the headline is about: the last one that is an accelerator and not
+    /// the limit study, and has a baseline.
+    pub fn headline_configuration(&self) -> Option<&Configuration> {
+        self.configurations.iter().rev().find(|candidate| {
+            candidate.accelerator != BASELINE
+                && candidate.accelerator != LIMIT
+                && self.baseline_of(candidate).is_some()
+        })
+    }
+
+    /// The limit study on a machine.
+    pub fn limit_of(&self, machine: &str) -> Option<&Configuration> {
+        self.configurations
+            .iter()
+            .find(|other| other.accelerator == LIMIT && other.machine == machine)
+    }
+
+    /// The allocating kind with the most calls, the first in code order among equals; `None` if
+    /// there were no calls.
+    pub fn main_kind(&self) -> Option<CallKind> {
+        let calls = &self.configurations.first()?.calls;
+        let mut best: Option<(CallKind, u64)> = None;
+        for (kind, stats) in calls.iter().filter(|(kind, _)| kind.allocates()) {
+            if stats.calls > best.map_or(0, |(_, calls)| calls) {
+                best = Some((kind, stats.calls));
+            }
+        }
+        best.map(|(kind, _)| kind)
+    }
+}
+
+impl Configuration {
+    /// Whether this is a baseline.
+    pub fn is_baseline(&self) -> bool {
+        self.accelerator == BASELINE
+    }
+
+    /// Cycles of the whole run, for a sampled one: estimated from the samples.
+    pub fn whole_run_cycles(&self, population: u64) -> Option<Estimate> {
+        self.whole_run(population, |point| point.cycles)
+    }
+
+    /// Allocator cycles of the whole run, for a sampled one.
+    pub fn whole_run_allocator_cycles(&self, population: u64) -> Option<Estimate> {
+        self.whole_run(population, |point| point.allocator_cycles)
+    }
+
+    fn whole_run(
+        &self,
+        population: u64,
+        part: fn(&crate::model::SamplePoint) -> u64,
+    ) -> Option<Estimate> {
+        let rates: Vec<_> = self.samples.iter().map(|p| (part(p), p.instructions)).collect();
+        Some(ratio(&rates)?.scaled(population as f64))
+    }
+
+    /// What contradicts itself in the counters, one sentence each; empty if nothing does. Checks
+    /// the sums that every simulator owes its readers.
+    pub fn contradictions(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut expect_equal = |what: String, sum: u64, total: u64| {
+            if sum != total {
+                found.push(format!("{}: {what} are {sum}, must be {total}", self.name));
+            }
+        };
+        if !self.cpi_stack.is_empty() {
+            let sum = self.cpi_stack.iter().map(|part| part.cycles).sum();
+            expect_equal("cycles in the CPI stack".into(), sum, self.cycles);
+        }
+        for (kind, calls) in self.calls.iter() {
+            let total = calls.latency.total();
+            expect_equal(format!("{} calls in the histogram", kind.name()), total, calls.calls);
+        }
+        for cache in &self.caches {
+            let sum = cache.hits + cache.misses;
+            expect_equal(format!("{} hits and misses", cache.name), sum, cache.accesses);
+        }
+        for tlb in &self.tlbs {
+            let sum = tlb.hits + tlb.misses;
+            expect_equal(format!("{} hits and misses", tlb.name), sum, tlb.accesses);
+        }
+        if !self.samples.is_empty() {
+            let sum = self.samples.iter().map(|point| point.cycles).sum();
+            expect_equal("cycles in the samples".into(), sum, self.cycles);
+            let sum = self.samples.iter().map(|point| point.instructions).sum();
+            expect_equal("instructions in the samples".into(), sum, self.instructions);
+        }
+        found
+    }
+}

@@ -1,0 +1,92 @@
+//! What a derived statistic needs to know besides its own counters.
+
+use crate::model::{
+    CacheStats, CallKind, CallStats, CallTally, Configuration, MallocCacheStats, PredictorStats,
+    Run, SamplePoint, TlbStats,
+};
+
+/// Something that statistics are declared for.
+pub trait Measured: Sized {
+    /// What one sample holds about it.
+    type Point;
+}
+
+impl Measured for Run {
+    type Point = ();
+}
+impl Measured for Configuration {
+    type Point = SamplePoint;
+}
+impl Measured for CallStats {
+    type Point = CallTally;
+}
+impl Measured for CacheStats {
+    type Point = ();
+}
+impl Measured for TlbStats {
+    type Point = ();
+}
+impl Measured for PredictorStats {
+    type Point = ();
+}
+impl Measured for MallocCacheStats {
+    type Point = ();
+}
+
+/// The surroundings of the item a statistic is asked about.
+pub struct Context<'a, T: Measured> {
+    /// Instructions its configuration measured.
+    pub instructions: u64,
+    /// The same item in the baseline, which may be the item itself.
+    pub baseline: Option<&'a T>,
+    /// The item's share of each sample.
+    pub points: Vec<T::Point>,
+    /// The baseline's share of each sample.
+    pub baseline_points: Vec<T::Point>,
+}
+
+impl<T: Measured> Context<'_, T> {
+    /// A context without a baseline and without samples.
+    pub fn plain(instructions: u64) -> Self {
+        Self { instructions, baseline: None, points: Vec::new(), baseline_points: Vec::new() }
+    }
+}
+
+/// The context of a configuration of `run`.
+pub fn configuration_context<'a>(
+    run: &'a Run,
+    configuration: &Configuration,
+) -> Context<'a, Configuration> {
+    let baseline = run.baseline_of(configuration);
+    Context {
+        instructions: configuration.instructions,
+        baseline,
+        points: configuration.samples.clone(),
+        baseline_points: baseline.map(|base| base.samples.clone()).unwrap_or_default(),
+    }
+}
+
+/// The context of the calls of the kinds that `choose` picks; `baseline` holds the baseline's
+/// counters of the same kinds.
+pub fn calls_context<'a>(
+    run: &Run,
+    configuration: &Configuration,
+    baseline: Option<&'a CallStats>,
+    choose: impl Fn(CallKind) -> bool,
+) -> Context<'a, CallStats> {
+    let tally = |point: &SamplePoint| {
+        let mut sum = CallTally::default();
+        for (_, tally) in point.calls.iter().filter(|(kind, _)| choose(*kind)) {
+            sum.calls += tally.calls;
+            sum.cycles += tally.cycles;
+        }
+        sum
+    };
+    let tallies = |configuration: &Configuration| configuration.samples.iter().map(tally).collect();
+    Context {
+        instructions: configuration.instructions,
+        baseline,
+        points: tallies(configuration),
+        baseline_points: run.baseline_of(configuration).map(tallies).unwrap_or_default(),
+    }
+}

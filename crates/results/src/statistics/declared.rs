@@ -1,0 +1,391 @@
+//! The declarations.
+
+use super::Interval::{None as NoInterval, Ratio, Speedup};
+use super::Unit::{
+    Accesses, Branches, Calls, Classes, Count, Cycles, CyclesPerCall, Fraction, Instructions,
+    InstructionsPerCycle, Lines, MillionPerSecond, Nanojoules, PerThousandInstructions, Seconds,
+    SquareMicrometres, Uops,
+};
+use super::{Context, Source, Statistic, quotient};
+use crate::model::{
+    CacheStats, CallStats, CallTally, Configuration, MallocCacheStats, PredictorStats, Run,
+    SamplePoint, TlbStats,
+};
+
+/// A counter that is the field of the same name.
+macro_rules! counter {
+    ($field:ident, $unit:expr, $description:expr) => {
+        Statistic {
+            name: stringify!($field),
+            unit: $unit,
+            description: $description,
+            source: Source::Counter {
+                get: |item| item.$field,
+                set: |item, value| item.$field = value,
+            },
+        }
+    };
+}
+
+/// A figure stated by a model: the optional field of the same name.
+macro_rules! stated {
+    ($field:ident, $unit:expr, $description:expr) => {
+        Statistic {
+            name: stringify!($field),
+            unit: $unit,
+            description: $description,
+            source: Source::Real {
+                get: |item| item.$field,
+                set: |item, value| item.$field = Some(value),
+            },
+        }
+    };
+}
+
+/// A derived figure: name, unit, interval, description, formula, function.
+macro_rules! derived {
+    ($name:literal, $unit:expr, $interval:expr, $description:expr, $formula:expr, $get:expr) => {
+        Statistic {
+            name: $name,
+            unit: $unit,
+            description: $description,
+            source: Source::Derived { formula: $formula, get: $get, interval: $interval },
+        }
+    };
+}
+
+/// Statistics of a run.
+pub static RUN: &[Statistic<Run>] = &[
+    counter!(instructions, Instructions, "Instructions the program executed, measured or not."),
+    Statistic {
+        name: "host_seconds",
+        unit: Seconds,
+        description: "Wall-clock time on the host.",
+        source: Source::Real {
+            get: |run| Some(run.host_seconds),
+            set: |run, value| run.host_seconds = value,
+        },
+    },
+    derived!(
+        "mips",
+        MillionPerSecond,
+        NoInterval,
+        "Speed of the whole run, all configurations together.",
+        "instructions / host_seconds / 10^6",
+        |run, _| {
+            (run.host_seconds > 0.0).then(|| run.instructions as f64 / run.host_seconds / 1e6)
+        }
+    ),
+    counter!(threads, Count, "Threads the program had, the first included."),
+    counter!(context_switches, Count, "Switches between threads on the simulated core."),
+    counter!(forked_children, Count, "Children that left the instruction stream at a fork."),
+    counter!(execs, Count, "Times the program replaced itself."),
+];
+
+/// Statistics of a configuration.
+pub static CONFIGURATION: &[Statistic<Configuration>] = &[
+    counter!(cycles, Cycles, "Cycles measured."),
+    counter!(instructions, Instructions, "Instructions measured."),
+    counter!(uops, Uops, "Uops retired, a fused uop counted once."),
+    derived!(
+        "ipc",
+        InstructionsPerCycle,
+        Ratio(|p: &SamplePoint| (p.instructions, p.cycles)),
+        "Instructions per cycle.",
+        "instructions / cycles",
+        |c, _| quotient(c.instructions, c.cycles)
+    ),
+    derived!(
+        "speedup",
+        Fraction,
+        Speedup(|p: &SamplePoint| (p.cycles, p.instructions)),
+        "How much faster the program is than under the baseline of the same machine.",
+        "baseline cycles per instruction / own cycles per instruction - 1",
+        |c, context| {
+            let base = context.baseline?;
+            change(quotient(base.cycles, base.instructions), quotient(c.cycles, c.instructions))
+        }
+    ),
+    counter!(allocator_cycles, Cycles, "Cycles inside allocator calls."),
+    derived!(
+        "allocator_share",
+        Fraction,
+        Ratio(|p: &SamplePoint| (p.allocator_cycles, p.cycles)),
+        "Share of all cycles that lies inside allocator calls.",
+        "allocator_cycles / cycles",
+        |c, _| quotient(c.allocator_cycles, c.cycles)
+    ),
+    derived!(
+        "allocator_speedup",
+        Fraction,
+        Speedup(|p: &SamplePoint| (p.allocator_cycles, p.instructions)),
+        "How much faster the allocator is than under the baseline, all kinds of call together.",
+        "baseline allocator_cycles per instruction / own allocator_cycles per instruction - 1",
+        |c, context| {
+            let base = context.baseline?;
+            change(
+                quotient(base.allocator_cycles, base.instructions),
+                quotient(c.allocator_cycles, c.instructions),
+            )
+        }
+    ),
+    classes(
+        "size_classes_50",
+        "Fewest size classes that together serve 50 % of the allocations.",
+        |c, _| classes_needed(c, 50),
+    ),
+    classes(
+        "size_classes_90",
+        "Fewest size classes that together serve 90 % of the allocations.",
+        |c, _| classes_needed(c, 90),
+    ),
+    classes(
+        "size_classes_99",
+        "Fewest size classes that together serve 99 % of the allocations.",
+        |c, _| classes_needed(c, 99),
+    ),
+    stated!(area_um2, SquareMicrometres, "Area of the accelerator, where its model states one."),
+    stated!(energy_nj, Nanojoules, "Energy spent in the accelerator, where its model states one."),
+];
+
+/// Statistics of one kind of call, and of the aggregates `allocation` and `deallocation`.
+pub static CALLS: &[Statistic<CallStats>] = &[
+    counter!(calls, Calls, "Calls that ended inside the measured part."),
+    counter!(
+        cycles,
+        Cycles,
+        "Their cycles, each from the retirement of its first instruction to that of its `ret`."
+    ),
+    derived!(
+        "cycles_per_call",
+        CyclesPerCall,
+        Ratio(|p: &CallTally| (p.cycles, p.calls)),
+        "Mean latency.",
+        "cycles / calls",
+        |c, _| quotient(c.cycles, c.calls)
+    ),
+    percentile("p50", "Median latency.", |c, _| percentile_of(c, 50.0)),
+    percentile("p95", "Latency that 95 % of the calls do not exceed.", |c, _| {
+        percentile_of(c, 95.0)
+    }),
+    percentile("p99", "Latency that 99 % of the calls do not exceed.", |c, _| {
+        percentile_of(c, 99.0)
+    }),
+    derived!(
+        "max",
+        Cycles,
+        NoInterval,
+        "Largest latency, exact.",
+        "from the latency histogram",
+        |c, _| c.latency.max().map(|v| v as f64)
+    ),
+    counter!(fast_calls, Calls, "Calls that took fewer than 100 cycles."),
+    counter!(fast_cycles, Cycles, "Cycles of the fast calls."),
+    derived!(
+        "fast_share",
+        Fraction,
+        NoInterval,
+        "Share of the calls that are fast.",
+        "fast_calls / calls",
+        |c, _| quotient(c.fast_calls, c.calls)
+    ),
+    derived!(
+        "fast_cycle_share",
+        Fraction,
+        NoInterval,
+        "Share of the calls' cycles that lies in fast calls.",
+        "fast_cycles / cycles",
+        |c, _| quotient(c.fast_cycles, c.cycles)
+    ),
+    derived!(
+        "speedup",
+        Fraction,
+        Speedup(|p: &CallTally| (p.cycles, p.calls)),
+        "How much faster a call is than under the baseline of the same machine.",
+        "baseline cycles_per_call / own cycles_per_call - 1",
+        |c, context| {
+            let base = context.baseline?;
+            change(quotient(base.cycles, base.calls), quotient(c.cycles, c.calls))
+        }
+    ),
+];
+
+/// Statistics of one cache.
+pub static CACHE: &[Statistic<CacheStats>] = &[
+    counter!(accesses, Accesses, "Demand accesses."),
+    counter!(hits, Accesses, "Demand accesses that found their line."),
+    counter!(misses, Accesses, "Demand accesses that did not find their line."),
+    counter!(writebacks, Lines, "Dirty lines written to the next level."),
+    counter!(prefetches, Lines, "Lines that prefetchers asked for."),
+    counter!(prefetch_hits, Lines, "Prefetched lines that a demand access then used."),
+    derived!(
+        "hit_rate",
+        Fraction,
+        NoInterval,
+        "Share of the demand accesses that hit.",
+        "hits / accesses",
+        |c, _| quotient(c.hits, c.accesses)
+    ),
+    derived!(
+        "mpki",
+        PerThousandInstructions,
+        NoInterval,
+        "Demand misses per 1,000 instructions.",
+        "1000 * misses / instructions of the configuration",
+        |c, context| per_thousand(c.misses, context.instructions)
+    ),
+    derived!(
+        "prefetch_accuracy",
+        Fraction,
+        NoInterval,
+        "Share of the prefetched lines that were used.",
+        "prefetch_hits / prefetches",
+        |c, _| quotient(c.prefetch_hits, c.prefetches)
+    ),
+];
+
+/// Statistics of one translation buffer.
+pub static TLB: &[Statistic<TlbStats>] = &[
+    counter!(accesses, Accesses, "Translations asked for."),
+    counter!(hits, Accesses, "Translations found."),
+    counter!(misses, Accesses, "Translations not found."),
+    derived!(
+        "hit_rate",
+        Fraction,
+        NoInterval,
+        "Share of the translations that were found.",
+        "hits / accesses",
+        |t, _| quotient(t.hits, t.accesses)
+    ),
+    derived!(
+        "mpki",
+        PerThousandInstructions,
+        NoInterval,
+        "Misses per 1,000 instructions.",
+        "1000 * misses / instructions of the configuration",
+        |t, context| per_thousand(t.misses, context.instructions)
+    ),
+];
+
+/// Statistics of the branch predictor.
+pub static PREDICTOR: &[Statistic<PredictorStats>] = &[
+    counter!(conditional, Branches, "Conditional branches."),
+    counter!(conditional_mispredicted, Branches, "Of them, predicted in the wrong direction."),
+    counter!(indirect, Branches, "Indirect jumps and calls."),
+    counter!(indirect_mispredicted, Branches, "Of them, predicted to the wrong target."),
+    counter!(returns, Branches, "Returns."),
+    counter!(returns_mispredicted, Branches, "Of them, predicted to the wrong target."),
+    derived!(
+        "accuracy",
+        Fraction,
+        NoInterval,
+        "Share of the conditional branches predicted in the right direction.",
+        "1 - conditional_mispredicted / conditional",
+        |p, _| quotient(p.conditional_mispredicted, p.conditional).map(|wrong| 1.0 - wrong)
+    ),
+    derived!(
+        "mpki",
+        PerThousandInstructions,
+        NoInterval,
+        "Wrong predictions of any kind per 1,000 instructions.",
+        "1000 * (conditional_mispredicted + indirect_mispredicted + returns_mispredicted) / \
+         instructions of the configuration",
+        |p, context| {
+            let wrong =
+                p.conditional_mispredicted + p.indirect_mispredicted + p.returns_mispredicted;
+            per_thousand(wrong, context.instructions)
+        }
+    ),
+];
+
+/// Statistics of the malloc cache.
+pub static MALLOC_CACHE: &[Statistic<MallocCacheStats>] = &[
+    counter!(lookup_hits, Count, "Size-class lookups that found their class."),
+    counter!(lookup_misses, Count, "Size-class lookups that did not find their class."),
+    derived!(
+        "lookup_hit_rate",
+        Fraction,
+        NoInterval,
+        "Share of the lookups that hit.",
+        "lookup_hits / (lookup_hits + lookup_misses)",
+        |m, _| quotient(m.lookup_hits, m.lookup_hits + m.lookup_misses)
+    ),
+    counter!(pop_hits, Count, "Pops that found Head and Next."),
+    counter!(pop_misses, Count, "Pops that did not find both."),
+    derived!(
+        "pop_hit_rate",
+        Fraction,
+        NoInterval,
+        "Share of the pops that hit.",
+        "pop_hits / (pop_hits + pop_misses)",
+        |m, _| quotient(m.pop_hits, m.pop_hits + m.pop_misses)
+    ),
+    counter!(pushes, Count, "Pushes."),
+    counter!(prefetches, Count, "Next-object prefetches."),
+    counter!(evictions, Count, "Entries that made room for another class."),
+    counter!(
+        invalidations,
+        Count,
+        "Entries whose list values were dropped because the list changed on a slow path."
+    ),
+    counter!(flushes, Count, "Times the whole malloc cache was emptied."),
+    counter!(
+        blocked_cycles,
+        Cycles,
+        "Cycles that list instructions waited for an entry's outstanding prefetch."
+    ),
+    counter!(
+        invariant_violations,
+        Count,
+        "Pops whose cached Head or Next differed from the true ones; anything but 0 is a fault."
+    ),
+];
+
+/// `base / own - 1`.
+fn change(base: Option<f64>, own: Option<f64>) -> Option<f64> {
+    own.filter(|own| *own > 0.0).and_then(|own| Some(base? / own - 1.0))
+}
+
+fn per_thousand(count: u64, instructions: u64) -> Option<f64> {
+    quotient(count, instructions).map(|each| 1000.0 * each)
+}
+
+fn percentile_of(calls: &CallStats, percent: f64) -> Option<f64> {
+    calls.latency.percentile(percent).map(|cycles| cycles as f64)
+}
+
+type Get<T> = fn(&T, &Context<'_, T>) -> Option<f64>;
+
+const fn percentile(
+    name: &'static str,
+    description: &'static str,
+    get: Get<CallStats>,
+) -> Statistic<CallStats> {
+    let formula =
+        "nearest rank in the latency histogram: exact below 256 cycles, within 1/32 above";
+    let source = Source::Derived { formula, get, interval: NoInterval };
+    Statistic { name, unit: Cycles, description, source }
+}
+
+const fn classes(
+    name: &'static str,
+    description: &'static str,
+    get: Get<Configuration>,
+) -> Statistic<Configuration> {
+    let formula = "classes taken from the most frequent down until the share is reached";
+    let source = Source::Derived { formula, get, interval: NoInterval };
+    Statistic { name, unit: Classes, description, source }
+}
+
+/// The fewest size classes that together hold at least `percent` % of the allocations.
+fn classes_needed(configuration: &Configuration, percent: u64) -> Option<f64> {
+    let mut counts: Vec<u64> = configuration.size_classes.values().copied().collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
+    let mut covered = 0;
+    let needed = counts.iter().position(|count| {
+        covered += u128::from(*count);
+        covered * 100 >= total * u128::from(percent)
+    });
+    (total > 0).then_some(needed? as f64 + 1.0)
+}

@@ -1,0 +1,195 @@
+//! Every statistic, declared once: name, unit, description, and how it is got from the counters.
+//!
+//! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices, so a
+//! new counter is one field in the model and one line here.
+
+mod context;
+mod declared;
+mod document;
+
+pub use context::{Context, Measured, calls_context, configuration_context};
+pub use declared::{CACHE, CALLS, CONFIGURATION, MALLOC_CACHE, PREDICTOR, RUN, TLB};
+pub use document::{Declaration, declarations, markdown};
+
+use crate::confidence::{Estimate, ratio, relative};
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Unit {
+    Accesses,
+    Branches,
+    Bytes,
+    Calls,
+    Classes,
+    Count,
+    Cycles,
+    CyclesPerCall,
+    /// A share or a relative change: 0.25 in JSON and CSV, 25 % in text.
+    Fraction,
+    Instructions,
+    InstructionsPerCycle,
+    Lines,
+    MillionPerSecond,
+    Nanojoules,
+    PerThousandInstructions,
+    Seconds,
+    SquareMicrometres,
+    Uops,
+}
+
+impl Unit {
+    /// The unit in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accesses => "accesses",
+            Self::Branches => "branches",
+            Self::Bytes => "bytes",
+            Self::Calls => "calls",
+            Self::Classes => "size classes",
+            Self::Count => "count",
+            Self::Cycles => "cycles",
+            Self::CyclesPerCall => "cycles per call",
+            Self::Fraction => "fraction of 1",
+            Self::Instructions => "instructions",
+            Self::InstructionsPerCycle => "instructions per cycle",
+            Self::Lines => "cache lines",
+            Self::MillionPerSecond => "million instructions per second",
+            Self::Nanojoules => "nJ",
+            Self::PerThousandInstructions => "per 1,000 instructions",
+            Self::Seconds => "s",
+            Self::SquareMicrometres => "um^2",
+            Self::Uops => "uops",
+        }
+    }
+}
+
+/// One declared statistic of a `T`.
+pub struct Statistic<T: Measured + 'static> {
+    /// The name, in snake case with the unit last where it is not obvious.
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// One sentence.
+    pub description: &'static str,
+    /// How it is got.
+    pub source: Source<T>,
+}
+
+/// How a statistic is got.
+pub enum Source<T: Measured + 'static> {
+    /// Counted while the machine runs; stored.
+    Counter {
+        /// Reads the counter.
+        get: fn(&T) -> u64,
+        /// Sets it, when a run is loaded.
+        set: fn(&mut T, u64),
+    },
+    /// Stated by a model or measured on the host; stored if there is a value.
+    Real {
+        /// Reads the value.
+        get: fn(&T) -> Option<f64>,
+        /// Sets it, when a run is loaded.
+        set: fn(&mut T, f64),
+    },
+    /// Derived when it is shown; never stored.
+    Derived {
+        /// How, in terms of other statistics.
+        formula: &'static str,
+        /// Derives it; `None` where it would divide by zero or has nothing to compare with.
+        get: fn(&T, &Context<'_, T>) -> Option<f64>,
+        /// How a sampled run gets its confidence interval.
+        interval: Interval<T>,
+    },
+}
+
+/// How the confidence interval of a derived statistic is got from the samples.
+pub enum Interval<T: Measured> {
+    /// It has none.
+    None,
+    /// The statistic is the ratio of the sums of these two.
+    Ratio(fn(&T::Point) -> (u64, u64)),
+    /// It is the same ratio in the baseline over that in this configuration, less 1.
+    Speedup(fn(&T::Point) -> (u64, u64)),
+}
+
+/// A statistic's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A counter.
+    Count(u64),
+    /// A stated or derived figure, with its interval if the run was sampled.
+    Real(Estimate),
+    /// Undefined: a division by zero, or nothing to compare with.
+    Undefined,
+}
+
+impl Value {
+    /// The figure without its interval.
+    pub fn figure(self) -> Option<f64> {
+        match self {
+            Self::Count(count) => Some(count as f64),
+            Self::Real(estimate) => Some(estimate.value),
+            Self::Undefined => None,
+        }
+    }
+
+    /// Half the width of its confidence interval, if it has one.
+    pub fn half_width(self) -> Option<f64> {
+        match self {
+            Self::Real(estimate) => estimate.half_width,
+            _ => None,
+        }
+    }
+}
+
+impl<T: Measured> Statistic<T> {
+    /// The statistic's value for `item`.
+    pub fn value(&self, item: &T, context: &Context<'_, T>) -> Value {
+        let exact = |value: f64| Value::Real(Estimate { value, half_width: None });
+        match &self.source {
+            Source::Counter { get, .. } => Value::Count(get(item)),
+            Source::Real { get, .. } => get(item).map_or(Value::Undefined, exact),
+            Source::Derived { get, interval, .. } => match get(item, context) {
+                None => Value::Undefined,
+                Some(value) => {
+                    Value::Real(Estimate { value, half_width: interval.half_width(context) })
+                }
+            },
+        }
+    }
+
+    /// Whether the store keeps it.
+    pub fn is_stored(&self) -> bool {
+        !matches!(self.source, Source::Derived { .. })
+    }
+}
+
+impl<T: Measured> Interval<T> {
+    fn half_width(&self, context: &Context<'_, T>) -> Option<f64> {
+        let collect = |points: &[T::Point], part: fn(&T::Point) -> (u64, u64)| -> Vec<_> {
+            points.iter().map(part).collect()
+        };
+        match self {
+            Self::None => None,
+            Self::Ratio(part) => ratio(&collect(&context.points, *part))?.half_width,
+            Self::Speedup(part) => {
+                let base = collect(&context.baseline_points, *part);
+                relative(&base, &collect(&context.points, *part))?.half_width
+            }
+        }
+    }
+}
+
+/// The statistic of that name in a slice.
+pub fn find<T: Measured>(
+    slice: &'static [Statistic<T>],
+    name: &str,
+) -> Option<&'static Statistic<T>> {
+    slice.iter().find(|statistic| statistic.name == name)
+}
+
+/// A quotient, undefined where the denominator is 0.
+pub(crate) fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator > 0).then(|| numerator as f64 / denominator as f64)
+}
