@@ -1,0 +1,257 @@
+//! Entries, the size-class part (lookup and update) and replacement.
+
+use crate::config::{CLASS_MAX, Config, ConfigError, ENTRIES_MAX, SIZE_MAX};
+use crate::outcome::{Mapping, Update, Updated, Violation};
+
+const SLOTS: usize = ENTRIES_MAX as usize;
+/// In `slot_of`: the class has no entry.
+const NONE: u8 = u8::MAX;
+
+/// A malloc cache. See the crate's documentation.
+///
+/// The arrays are indexed by entry ("slot"). `slot_of` is the class CAM of the hardware, turned
+/// around for speed; `stamp` holds last uses and yields the LRU ranks.
+#[derive(Clone, Debug)]
+pub struct MallocCache {
+    pub(crate) config: Config,
+    /// Range bounds; an invalid entry has lo > hi and so matches nothing. Bounds have 20 bits.
+    lo: [i32; SLOTS],
+    hi: [i32; SLOTS],
+    class: [u8; SLOTS],
+    size: [u32; SLOTS],
+    pub(crate) head: [u64; SLOTS],
+    pub(crate) next: [u64; SLOTS],
+    stamp: [u64; SLOTS],
+    slot_of: [u8; CLASS_MAX as usize + 1],
+    clock: u64,
+    /// Bit per slot: the entry is valid.
+    pub(crate) valid: u64,
+    /// Bit per slot: a prefetch is out on the memory port.
+    pub(crate) pending: u64,
+    /// Bit per slot: the prefetch that is out still belongs to the entry, which it blocks.
+    pub(crate) blocked: u64,
+}
+
+/// A valid entry, for tests and debugging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which entry of the cache.
+    pub slot: u8,
+    /// Size class.
+    pub class: u8,
+    /// Bytes a block holds.
+    pub alloc_size: u32,
+    /// Smallest key of the range.
+    pub lo: u32,
+    /// Largest key of the range.
+    pub hi: u32,
+    /// First object of the list, 0 if not known.
+    pub head: u64,
+    /// Second object of the list, 0 if not known.
+    pub next: u64,
+    /// Whether a prefetch is outstanding.
+    pub blocked: bool,
+    /// How many valid entries were used more recently.
+    pub rank: u8,
+}
+
+impl MallocCache {
+    /// An empty cache.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            config,
+            lo: [1; SLOTS],
+            hi: [0; SLOTS],
+            class: [0; SLOTS],
+            size: [0; SLOTS],
+            head: [0; SLOTS],
+            next: [0; SLOTS],
+            stamp: [0; SLOTS],
+            slot_of: [NONE; CLASS_MAX as usize + 1],
+            clock: 0,
+            valid: 0,
+            pending: 0,
+            blocked: 0,
+        })
+    }
+
+    /// Its parameters.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// Switches the class index on or off; a change empties the cache, whose ranges lose meaning.
+    pub fn set_index(&mut self, on: bool) {
+        if self.config.index != on {
+            self.config.index = on;
+            self.flush();
+        }
+    }
+
+    /// `mcszlookup`: the class and block size of a requested size. A hit is a use of the entry.
+    #[inline]
+    pub fn lookup(&mut self, size: u64) -> Option<Mapping> {
+        let slot = self.slot_of_key(self.config.key(size)? as i32)?;
+        self.touch(slot);
+        Some(Mapping { class: self.class[slot], alloc_size: self.size[slot] })
+    }
+
+    /// `mcszupdate`: teaches the cache that requests of `size` bytes get `alloc_size`-byte blocks
+    /// of `class`. Ranges of other classes that overlap with the new one are dropped with their
+    /// entries, so ranges stay disjoint and the last update wins.
+    pub fn update(&mut self, size: u64, alloc_size: u64, class: u32) -> Updated {
+        let mut updated = Updated { kind: Update::Unchanged, evicted: None, overlaps: 0 };
+        let (lo, hi) = match self.range(size, alloc_size, class) {
+            Ok(range) => range,
+            Err(violation) => {
+                if let Some(slot) = self.slot_of_class(class) {
+                    self.remove(slot);
+                }
+                updated.kind = Update::Rejected(violation);
+                return updated;
+            }
+        };
+        let class = class as u8;
+        updated.overlaps = self.drop_overlaps(lo, hi, class);
+        let slot = match self.slot_of_class(u32::from(class)) {
+            Some(slot) if self.size[slot] == alloc_size as u32 => {
+                if lo < self.lo[slot] {
+                    self.lo[slot] = lo;
+                    updated.kind = Update::Widened;
+                }
+                slot
+            }
+            Some(slot) => {
+                (self.lo[slot], self.hi[slot]) = (lo, hi);
+                self.drop_list(slot);
+                updated.kind = Update::Replaced;
+                slot
+            }
+            None => {
+                let slot = self.make_room(&mut updated.evicted);
+                (self.lo[slot], self.hi[slot]) = (lo, hi);
+                self.class[slot] = class;
+                self.slot_of[usize::from(class)] = slot as u8;
+                self.valid |= 1 << slot;
+                updated.kind = Update::Inserted;
+                slot
+            }
+        };
+        self.size[slot] = alloc_size as u32;
+        self.touch(slot);
+        updated
+    }
+
+    /// Empties the cache, as at a switch to another process or thread. Prefetches that are out
+    /// fill nothing when they return.
+    pub fn flush(&mut self) {
+        while self.valid != 0 {
+            self.remove(self.valid.trailing_zeros() as usize);
+        }
+    }
+
+    /// The valid entries, in slot order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        let used = |slot: usize| self.valid >> slot & 1 != 0;
+        let all = usize::from(self.config.entries);
+        (0..all).filter(move |&slot| used(slot)).map(move |slot| Entry {
+            slot: slot as u8,
+            class: self.class[slot],
+            alloc_size: self.size[slot],
+            lo: self.lo[slot] as u32,
+            hi: self.hi[slot] as u32,
+            head: self.head[slot],
+            next: self.next[slot],
+            blocked: self.blocked >> slot & 1 != 0,
+            rank: (0..all).filter(|&o| used(o) && self.stamp[o] > self.stamp[slot]).count() as u8,
+        })
+    }
+
+    /// The entry of a class, if it has one.
+    #[inline]
+    pub(crate) fn slot_of_class(&self, class: u32) -> Option<usize> {
+        let slot = *self.slot_of.get(class as usize)?;
+        (slot != NONE).then_some(usize::from(slot))
+    }
+
+    /// Marks the entry as the most recently used one.
+    #[inline]
+    pub(crate) fn touch(&mut self, slot: usize) {
+        self.clock += 1;
+        self.stamp[slot] = self.clock;
+    }
+
+    /// Drops what is known of the entry's list, and with it the prefetch that is out.
+    #[inline]
+    pub(crate) fn drop_list(&mut self, slot: usize) {
+        (self.head[slot], self.next[slot]) = (0, 0);
+        self.blocked &= !(1 << slot);
+    }
+
+    /// Drops an entry. The memory port may still owe it a prefetch: `pending` stays.
+    pub(crate) fn remove(&mut self, slot: usize) {
+        self.drop_list(slot);
+        self.slot_of[usize::from(self.class[slot])] = NONE;
+        (self.lo[slot], self.hi[slot]) = (1, 0);
+        self.valid &= !(1 << slot);
+    }
+
+    /// The entry whose range holds the key. At most one does, so adding up is choosing.
+    #[inline]
+    fn slot_of_key(&self, key: i32) -> Option<usize> {
+        let used = usize::from(self.config.entries);
+        let bounds = self.lo[..used].iter().zip(&self.hi[..used]);
+        let hit: u32 = bounds
+            .zip(1u32..)
+            .map(|((&lo, &hi), number)| number * u32::from((lo <= key) & (key <= hi)))
+            .sum();
+        (hit != 0).then(|| hit as usize - 1)
+    }
+
+    /// The range an update asks for, or which promise it breaks.
+    fn range(&self, size: u64, alloc_size: u64, class: u32) -> Result<(i32, i32), Violation> {
+        if class > CLASS_MAX {
+            return Err(Violation::Class);
+        }
+        if size > SIZE_MAX || alloc_size > SIZE_MAX {
+            return Err(Violation::Size);
+        }
+        if alloc_size < size {
+            return Err(Violation::SmallBlock);
+        }
+        let step = if alloc_size <= 1024 { 8 } else { 128 };
+        if self.config.index && alloc_size % step != 0 {
+            return Err(Violation::Misaligned);
+        }
+        let hi = self.config.key(alloc_size).ok_or(Violation::Size)?;
+        let lo = self.config.key(size).ok_or(Violation::Size)?;
+        Ok((lo as i32, hi as i32))
+    }
+
+    fn drop_overlaps(&mut self, lo: i32, hi: i32, class: u8) -> u8 {
+        let mut dropped = 0;
+        for slot in 0..usize::from(self.config.entries) {
+            let valid = self.valid >> slot & 1 != 0;
+            let overlaps = self.lo[slot] <= hi && lo <= self.hi[slot];
+            if valid && overlaps && self.class[slot] != class {
+                self.remove(slot);
+                dropped += 1;
+            }
+        }
+        dropped
+    }
+
+    /// A free slot: the first invalid one, else that of the least recently used entry.
+    fn make_room(&mut self, evicted: &mut Option<u8>) -> usize {
+        let free = self.valid.trailing_ones() as usize;
+        let used = usize::from(self.config.entries);
+        if free < used {
+            return free;
+        }
+        let oldest = (0..used).min_by_key(|&slot| self.stamp[slot]).unwrap_or(0);
+        *evicted = Some(self.class[oldest]);
+        self.remove(oldest);
+        oldest
+    }
+}
