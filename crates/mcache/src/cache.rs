@@ -221,7 +221,7 @@ impl MallocCache {
             return Err(Violation::SmallBlock);
         }
         let step = if alloc_size <= 1024 { 8 } else { 128 };
-        if self.config.index && alloc_size % step != 0 {
+        if self.config.index && !alloc_size.is_multiple_of(step) {
             return Err(Violation::Misaligned);
         }
         let hi = self.config.key(alloc_size).ok_or(Violation::Size)?;
