@@ -9,6 +9,7 @@ mod compare;
 pub mod confidence;
 pub mod model;
 pub mod statistics;
+pub mod store;
 
 pub use model::{
     CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,

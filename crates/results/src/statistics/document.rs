@@ -19,6 +19,8 @@ pub struct Declaration {
     pub description: &'static str,
     /// The formula of a derived statistic.
     pub formula: Option<&'static str>,
+    /// Whether it is a counter.
+    pub counted: bool,
     /// Whether a sampled run gives it a confidence interval.
     pub interval: bool,
 }
@@ -72,6 +74,7 @@ fn declare<T: Measured>(
             unit: statistic.unit.name(),
             description: statistic.description,
             formula,
+            counted: matches!(statistic.source, Source::Counter { .. }),
             interval,
         }
     }));
@@ -118,8 +121,8 @@ Percentiles, shares of calls and MPKI of a sampled run are those of the measured
 an interval of their own.
 
 ## Latency histogram
-Every latency below 256 cycles has its own bucket. Above, each octave is cut into 16 buckets of equal
-width. A percentile is the nearest rank: the smallest latency that at least that share of the calls
+Every latency below 256 cycles has its own bucket. Above, each octave is cut into 16 buckets of
+equal width. A percentile is the nearest rank: the smallest latency that at least that share of the calls
 does not exceed; above 255 cycles it is the bucket's middle, at most 1/32 (3.2 %) away. Means,
 minimum and maximum are exact. The buckets are stored as they are (`docs/schema.md`).
 
@@ -137,7 +140,8 @@ pub fn markdown() -> String {
         page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
         for statistic in all.iter().filter(|statistic| statistic.group == group) {
             let mark = if statistic.interval { " ±" } else { "" };
-            let how = statistic.formula.map_or("counted".into(), |text| format!("`{text}`{mark}"));
+            let plain = if statistic.counted { "counted" } else { "given" };
+            let how = statistic.formula.map_or(plain.into(), |text| format!("`{text}`{mark}"));
             let (name, unit, what) = (statistic.name, statistic.unit, statistic.description);
             let _ = writeln!(page, "| `{name}` | {unit} | {what} | {how} |");
         }

@@ -1,0 +1,151 @@
+//! The results store: one SQLite file, schema in `docs/schema.md`.
+//!
+//! A run is written in steps so that nothing measured is lost when something later fails:
+//! [`Store::begin_run`] when it starts, [`Store::finish_configuration`] as each machine finishes,
+//! [`Store::finish_run`] at the end. Several processes may write to one store; each step is one
+//! transaction, and a writer waits for another one up to [`BUSY_SECONDS`].
+
+mod document;
+mod error;
+mod names;
+mod read;
+mod schema;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+pub use document::markdown;
+pub use error::{BUSY_SECONDS, StoreError};
+
+use schema::{APPLICATION_ID, MIGRATIONS};
+
+/// An open results store.
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+impl Store {
+    /// Opens the store at `path` for writing and creates it if there is none.
+    pub fn open(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| StoreError::from_sqlite(path, "opened", &error))?;
+        let mut store = Self { connection, path: path.to_owned() };
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// Opens a store that must exist, to read it. Works on a file in a directory that cannot be
+    /// written, too.
+    pub fn open_existing(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        match Self::open(path) {
+            Err(StoreError::Unusable { .. }) => Self::open_immutable(path),
+            other => other,
+        }
+    }
+
+    /// Opens a store that nobody can write, without the side files that a log would need.
+    fn open_immutable(path: &Path) -> Result<Self> {
+        let fail = |error: rusqlite::Error| StoreError::from_sqlite(path, "opened", &error);
+        let mut escaped = String::new();
+        for byte in path.to_string_lossy().bytes() {
+            match byte {
+                b'%' | b'?' | b'#' => escaped += &format!("%{byte:02x}"),
+                _ => escaped.push(char::from(byte)),
+            }
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let uri = format!("file:{escaped}?immutable=1");
+        let connection = Connection::open_with_flags(uri, flags).map_err(fail)?;
+        let store = Self { connection, path: path.to_owned() };
+        if store.check_identity()? < MIGRATIONS.len() {
+            return Err(StoreError::Unusable {
+                path: store.path,
+                action: "written",
+                reason: "it has to be brought to a newer schema".into(),
+            });
+        }
+        Ok(store)
+    }
+
+    /// Checks that the file is a store of a known version and brings it up to date.
+    fn prepare(&mut self) -> Result<()> {
+        let wait = Duration::from_secs(BUSY_SECONDS);
+        self.connection.busy_timeout(wait).map_err(|error| self.explain("opened", &error))?;
+        let version = self.check_identity()?;
+        // A write-ahead log lets readers work beside a writer. Where the file system cannot do it,
+        // SQLite stays with a rollback journal and everything still works.
+        let _ = self.connection.pragma_update(None, "journal_mode", "wal");
+        let settings = "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;";
+        self.connection.execute_batch(settings).map_err(|error| self.explain("opened", &error))?;
+        if version < MIGRATIONS.len() {
+            self.migrate().map_err(|error| self.explain("written", &error))?;
+            self.check_identity()?;
+        }
+        Ok(())
+    }
+
+    /// The schema version, after checking that the file is a store (or empty) and not newer.
+    fn check_identity(&self) -> Result<usize> {
+        let read = |pragma: &str| -> Result<i64> {
+            self.connection
+                .pragma_query_value(None, pragma, |row| row.get(0))
+                .map_err(|error| self.explain("opened", &error))
+        };
+        let (identity, version) = (read("application_id")?, read("user_version")?);
+        let tables: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|error| self.explain("opened", &error))?;
+        let ours = identity == i64::from(APPLICATION_ID);
+        if !ours && (identity != 0 || version != 0 || tables > 0) {
+            let reason = "an SQLite file of another program";
+            return Err(StoreError::Foreign { path: self.path.clone(), reason });
+        }
+        match usize::try_from(version) {
+            Ok(version) if version <= MIGRATIONS.len() => Ok(version),
+            _ => Err(StoreError::Newer {
+                path: self.path.clone(),
+                found: version,
+                known: MIGRATIONS.len(),
+            }),
+        }
+    }
+
+    /// Applies what is missing, in one transaction, so that two processes that create a store at
+    /// the same time do it once.
+    fn migrate(&mut self) -> rusqlite::Result<()> {
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: i64 =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        for migration in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.commit()
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn explain(&self, action: &'static str, error: &rusqlite::Error) -> StoreError {
+        StoreError::from_sqlite(&self.path, action, error)
+    }
+}

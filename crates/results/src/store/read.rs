@@ -1,0 +1,260 @@
+//! Reading runs back.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::names::{Stored, kind_named, restore};
+use super::{Result, Store, StoreError};
+use crate::model::{
+    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Run, SamplePoint,
+    Sampling,
+};
+
+/// How much of a run to read.
+#[derive(Clone, Copy, PartialEq)]
+enum Detail {
+    Everything,
+    Counters,
+}
+
+impl Store {
+    /// Reads a run, equal to what was stored.
+    pub fn load(&self, id: i64) -> Result<Run> {
+        self.read_run(id, Detail::Everything)?.ok_or_else(|| self.no_such_run(id))
+    }
+
+    /// All runs, oldest first, with their counters but without histograms and samples.
+    pub fn list(&self) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for id in self.ids()? {
+            runs.extend(self.read_run(id, Detail::Counters)?);
+        }
+        Ok(runs)
+    }
+
+    /// The numbers of all runs, oldest first.
+    pub fn ids(&self) -> Result<Vec<i64>> {
+        self.rows("SELECT id FROM runs ORDER BY id", None, |row| row.get(0))
+    }
+
+    fn no_such_run(&self, id: i64) -> StoreError {
+        let remedy = match self.ids().as_deref() {
+            Ok([]) => "it holds no runs yet: make one with `mallacc run`".to_owned(),
+            Ok([only]) => format!("it holds run {only} only"),
+            Ok([first, .., last]) => {
+                format!("it holds runs {first} to {last}: `mallacc list` shows them")
+            }
+            Err(_) => "`mallacc list` shows what there is".to_owned(),
+        };
+        StoreError::NoSuchRun { path: self.path.clone(), id, remedy }
+    }
+
+    fn read_run(&self, id: i64, detail: Detail) -> Result<Option<Run>> {
+        let run = self
+            .connection
+            .query_row("SELECT * FROM runs WHERE id = ?1", [id], run_from_row)
+            .optional()
+            .map_err(|error| self.explain("read", &error))?;
+        let Some(mut run) = run else { return Ok(None) };
+        let sql = "SELECT value FROM arguments WHERE run = ?1 ORDER BY position";
+        run.args = self.rows(sql, Some(id), |row| row.get(0))?;
+        let sql = "SELECT text FROM warnings WHERE run = ?1 ORDER BY position";
+        run.warnings = self.rows(sql, Some(id), |row| row.get(0))?;
+        let sql = "SELECT id, name, machine, accelerator, resolved_machine \
+                   FROM configurations WHERE run = ?1 ORDER BY position";
+        let configurations = self.rows(sql, Some(id), |row| {
+            let configuration = Configuration {
+                name: row.get(1)?,
+                machine: row.get(2)?,
+                accelerator: row.get(3)?,
+                resolved_machine: row.get(4)?,
+                ..Configuration::default()
+            };
+            Ok((row.get(0)?, configuration))
+        })?;
+        for (id, mut configuration) in configurations {
+            self.read_configuration(id, &mut configuration, detail)?;
+            run.configurations.push(configuration);
+        }
+        Ok(Some(run))
+    }
+
+    fn read_configuration(
+        &self,
+        id: i64,
+        configuration: &mut Configuration,
+        detail: Detail,
+    ) -> Result<()> {
+        let sql = "SELECT name, value FROM parameters WHERE configuration = ?1";
+        for (name, json) in self.rows(sql, Some(id), |row| Ok((row.get(0)?, row.get(1)?)))? {
+            let (name, json): (String, String) = (name, json);
+            let value: ParameterValue = serde_json::from_str(&json)
+                .map_err(|_| self.damaged(format!("parameter {name} = {json} is not JSON")))?;
+            configuration.parameters.insert(name, value);
+        }
+        let sql = "SELECT name, value FROM statistics WHERE configuration = ?1 ORDER BY position";
+        let mut extremes: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, value) in self.rows(sql, Some(id), |row| Ok((row.get(0)?, stored(row)?)))? {
+            let (name, value): (String, Stored) = (name, value);
+            match value {
+                Stored::Count(count) if is_extreme(&name) => {
+                    extremes.insert(name, count);
+                }
+                _ => restore(configuration, &name, value),
+            }
+        }
+        if detail == Detail::Everything {
+            self.read_histograms(id, configuration, &extremes)?;
+            self.read_samples(id, configuration)?;
+        }
+        Ok(())
+    }
+
+    fn read_histograms(
+        &self,
+        id: i64,
+        configuration: &mut Configuration,
+        extremes: &BTreeMap<String, u64>,
+    ) -> Result<()> {
+        let sql = "SELECT name, low, count FROM histograms WHERE configuration = ?1";
+        let rows = self.rows(sql, Some(id), |row| {
+            Ok((row.get::<_, String>(0)?, count(row, 1)?, count(row, 2)?))
+        })?;
+        let mut latencies: BTreeMap<CallKind, Vec<(u32, u64)>> = BTreeMap::new();
+        for (name, low, count) in rows {
+            match name.as_str() {
+                "size_class" => {
+                    configuration.size_classes.insert(low, count);
+                }
+                "requested_size" => {
+                    configuration.requested_sizes.insert(low, count);
+                }
+                _ => {
+                    if let Some(kind) = name.strip_suffix(".latency").and_then(kind_named) {
+                        let bucket = LatencyHistogram::bucket_of(low) as u32;
+                        latencies.entry(kind).or_default().push((bucket, count));
+                    }
+                }
+            }
+        }
+        for (kind, buckets) in latencies {
+            let extreme = |which: &str| {
+                let name = format!("{}.latency_{which}", kind.name());
+                extremes.get(&name).copied().ok_or_else(|| self.damaged(format!("no {name}")))
+            };
+            let latency = LatencyHistogram::from_parts(extreme("min")?, extreme("max")?, buckets);
+            configuration.calls[kind].latency = latency;
+        }
+        Ok(())
+    }
+
+    fn read_samples(&self, id: i64, configuration: &mut Configuration) -> Result<()> {
+        let sql = "SELECT instructions, cycles, allocator_cycles FROM samples \
+                   WHERE configuration = ?1 ORDER BY position";
+        configuration.samples = self.rows(sql, Some(id), |row| {
+            Ok(SamplePoint {
+                instructions: count(row, 0)?,
+                cycles: count(row, 1)?,
+                allocator_cycles: count(row, 2)?,
+                ..SamplePoint::default()
+            })
+        })?;
+        let sql = "SELECT position, kind, calls, cycles FROM sample_calls WHERE configuration = ?1";
+        let rows = self.rows(sql, Some(id), |row| {
+            let tally = CallTally { calls: count(row, 2)?, cycles: count(row, 3)? };
+            Ok((count(row, 0)?, row.get::<_, String>(1)?, tally))
+        })?;
+        for (position, kind, tally) in rows {
+            let point = configuration.samples.get_mut(position as usize);
+            let (Some(point), Some(kind)) = (point, kind_named(&kind)) else {
+                return Err(self.damaged(format!("calls of kind {kind} in sample {position}")));
+            };
+            point.calls[kind] = tally;
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, what: String) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what }
+    }
+
+    /// All rows of a query that has at most one argument.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        argument: Option<i64>,
+        each: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let read = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            match argument {
+                Some(id) => statement.query_map(params![id], each)?.collect(),
+                None => statement.query_map([], each)?.collect(),
+            }
+        };
+        read().map_err(|error| self.explain("read", &error))
+    }
+}
+
+/// Whether a statistic is the smallest or largest latency of a kind of call.
+fn is_extreme(name: &str) -> bool {
+    let (kind, field) = name.split_once('.').unwrap_or_default();
+    kind_named(kind).is_some() && matches!(field, "latency_min" | "latency_max")
+}
+
+fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
+    let optional = |name: &str| -> rusqlite::Result<Option<u64>> {
+        Ok(row.get::<_, Option<i64>>(name)?.map(i64::cast_unsigned))
+    };
+    let number = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
+    let exit = match (row.get("exit_code")?, row.get("exit_signal")?) {
+        (Some(code), _) => Some(Exit::Code(code)),
+        (None, Some(signal)) => Some(Exit::Signal(signal)),
+        (None, None) => None,
+    };
+    let sampling = match optional("sampling_period")? {
+        None => None,
+        Some(period) => Some(Sampling {
+            period,
+            warm: number("sampling_warm")?,
+            measure: number("sampling_measure")?,
+            samples: number("sampling_samples")?,
+            population: number("sampling_population")?,
+        }),
+    };
+    Ok(Run {
+        id: row.get("id")?,
+        program: row.get("program")?,
+        started: row.get("started")?,
+        git_revision: row.get("git_revision")?,
+        tool_version: row.get("tool_version")?,
+        seed: row.get::<_, String>("seed")?.parse().unwrap_or_default(),
+        deterministic: row.get("deterministic")?,
+        host_seconds: row.get("host_seconds")?,
+        instructions: number("instructions")?,
+        threads: number("threads")?,
+        context_switches: number("context_switches")?,
+        forked_children: number("forked_children")?,
+        execs: number("execs")?,
+        exit,
+        sampling,
+        skip: number("skip")?,
+        max: optional("max")?,
+        roi: row.get("roi")?,
+        complete: row.get("complete")?,
+        ..Run::default()
+    })
+}
+
+fn count(row: &Row, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+fn stored(row: &Row) -> rusqlite::Result<Stored> {
+    Ok(match row.get_ref(1)? {
+        ValueRef::Real(value) => Stored::Real(value),
+        _ => Stored::Count(count(row, 1)?),
+    })
+}

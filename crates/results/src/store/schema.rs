@@ -1,0 +1,224 @@
+//! The schema, as migrations that are only ever appended to.
+
+/// `PRAGMA application_id` of a store: "Mall". Tells a store from any other SQLite file.
+pub const APPLICATION_ID: i32 = 0x4d61_6c6c;
+
+/// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
+/// been released; append.
+pub const MIGRATIONS: &[&str] = &[V1];
+
+/// Runs, configurations, statistics, histograms and samples.
+const V1: &str = "
+CREATE TABLE runs (
+  id                  INTEGER PRIMARY KEY AUTOINCREMENT,
+  program             TEXT    NOT NULL,
+  started             INTEGER NOT NULL,
+  git_revision        TEXT,
+  tool_version        TEXT    NOT NULL,
+  seed                TEXT    NOT NULL,
+  deterministic       INTEGER NOT NULL,
+  host_seconds        REAL    NOT NULL,
+  instructions        INTEGER NOT NULL,
+  threads             INTEGER NOT NULL,
+  context_switches    INTEGER NOT NULL,
+  forked_children     INTEGER NOT NULL,
+  execs               INTEGER NOT NULL,
+  exit_code           INTEGER,
+  exit_signal         INTEGER,
+  sampling_period     INTEGER,
+  sampling_warm       INTEGER,
+  sampling_measure    INTEGER,
+  sampling_samples    INTEGER,
+  sampling_population INTEGER,
+  skip                INTEGER NOT NULL,
+  max                 INTEGER,
+  roi                 INTEGER NOT NULL,
+  complete            INTEGER NOT NULL
+);
+CREATE TABLE arguments (
+  run      INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  value    TEXT    NOT NULL,
+  PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+CREATE TABLE warnings (
+  run      INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  text     TEXT    NOT NULL,
+  PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+CREATE TABLE configurations (
+  id               INTEGER PRIMARY KEY,
+  run              INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  position         INTEGER NOT NULL,
+  name             TEXT    NOT NULL,
+  machine          TEXT    NOT NULL,
+  accelerator      TEXT    NOT NULL,
+  resolved_machine TEXT    NOT NULL,
+  UNIQUE (run, position),
+  UNIQUE (run, name)
+);
+CREATE TABLE parameters (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  name          TEXT    NOT NULL,
+  value         TEXT    NOT NULL,
+  PRIMARY KEY (configuration, name)
+) WITHOUT ROWID;
+CREATE TABLE statistics (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position      INTEGER NOT NULL,
+  name          TEXT    NOT NULL,
+  value                 NOT NULL,
+  PRIMARY KEY (configuration, name)
+) WITHOUT ROWID;
+CREATE INDEX statistics_by_name ON statistics (name);
+CREATE TABLE histograms (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  name          TEXT    NOT NULL,
+  low           INTEGER NOT NULL,
+  high          INTEGER NOT NULL,
+  count         INTEGER NOT NULL,
+  PRIMARY KEY (configuration, name, low)
+) WITHOUT ROWID;
+CREATE TABLE samples (
+  configuration    INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position         INTEGER NOT NULL,
+  instructions     INTEGER NOT NULL,
+  cycles           INTEGER NOT NULL,
+  allocator_cycles INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position)
+) WITHOUT ROWID;
+CREATE TABLE sample_calls (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position      INTEGER NOT NULL,
+  kind          TEXT    NOT NULL,
+  calls         INTEGER NOT NULL,
+  cycles        INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position, kind)
+) WITHOUT ROWID;
+";
+
+/// What a table is for.
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// A sentence or two.
+    pub about: &'static str,
+    /// Its columns, each with what it holds.
+    pub columns: &'static [(&'static str, &'static str)],
+}
+
+/// What each table and column means: the text of `docs/schema.md`. A test compares it with the
+/// tables of a fresh store, column by column.
+pub const MEANING: &[Table] = &[
+    Table {
+        name: "runs",
+        about: "One execution of one program. Written when it begins, completed when it ends.",
+        columns: &[
+            ("id", "the run's number, never used twice"),
+            ("program", "the program as the user named it"),
+            ("started", "seconds since 1970-01-01 UTC"),
+            ("git_revision", "of the tool; NULL if it was not built from a checkout"),
+            ("tool_version", "of the tool"),
+            ("seed", "of everything random: an unsigned 64-bit number in decimal"),
+            ("deterministic", "1 if the program's own sources of randomness were fixed"),
+            ("host_seconds", "wall-clock time on the host"),
+            ("instructions", "executed, measured or not"),
+            ("threads", "of the program, the first included"),
+            ("context_switches", "between threads on the simulated core"),
+            ("forked_children", "that left the instruction stream"),
+            ("execs", "times the program replaced itself"),
+            ("exit_code", "NULL unless the program exited"),
+            ("exit_signal", "NULL unless a signal killed it; both NULL: interrupted"),
+            ("sampling_period", "instructions from one sample to the next; NULL: not sampled"),
+            ("sampling_warm", "instructions of detailed warm-up before each sample"),
+            ("sampling_measure", "instructions measured in each sample"),
+            ("sampling_samples", "samples taken"),
+            ("sampling_population", "instructions the samples stand for"),
+            ("skip", "instructions skipped before anything was measured"),
+            ("max", "largest number of instructions to measure; NULL: no bound"),
+            ("roi", "1 if only regions of interest were measured"),
+            ("complete", "1 if the run came to its end and every configuration finished"),
+        ],
+    },
+    Table {
+        name: "arguments",
+        about: "The program's arguments, without the program itself.",
+        columns: &[("run", "`runs.id`"), ("position", "from 0"), ("value", "the argument")],
+    },
+    Table {
+        name: "warnings",
+        about: "What the user should know about a run.",
+        columns: &[("run", "`runs.id`"), ("position", "from 0"), ("text", "one sentence")],
+    },
+    Table {
+        name: "configurations",
+        about: "One machine of a run, written with all its figures when the machine finishes.",
+        columns: &[
+            ("id", "the configuration's number"),
+            ("run", "`runs.id`"),
+            ("position", "order within the run, from 0"),
+            ("name", "unique within the run"),
+            ("machine", "the machine file's name"),
+            ("accelerator", "`none` is the baseline, `limit` the limit study"),
+            ("resolved_machine", "the machine with every default filled in, as TOML"),
+        ],
+    },
+    Table {
+        name: "parameters",
+        about: "The accelerator's parameters.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("name", "the parameter"),
+            ("value", "as JSON, so that `16`, `true` and `\"16\"` differ"),
+        ],
+    },
+    Table {
+        name: "statistics",
+        about: "Counters, by the names of `docs/statistics.md`: `cycles`, `malloc.calls`, \
+         `cache.L1D.misses`, `tlb.DTLB.misses`, `predictor.conditional`, \
+         `malloc_cache.pop_hits`, `cpi.<cause>`. Ratios are not stored.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "order in reports"),
+            ("name", "the statistic"),
+            ("value", "INTEGER for counters, REAL for stated figures such as areas"),
+        ],
+    },
+    Table {
+        name: "histograms",
+        about: "`malloc.latency` and so on (calls by cycles; the extremes are in the statistics \
+         `malloc.latency_min` and `malloc.latency_max`), `size_class` (allocations by class), \
+         `requested_size` (allocations by bytes asked for).",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("name", "the histogram"),
+            ("low", "smallest value of the bucket"),
+            ("high", "largest value of the bucket"),
+            ("count", "how often a value of the bucket occurred; empty buckets are left out"),
+        ],
+    },
+    Table {
+        name: "samples",
+        about: "Measured intervals of a sampled run. The same position in two configurations of a run \
+         is the same instructions.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "from 0"),
+            ("instructions", "measured"),
+            ("cycles", "they took"),
+            ("allocator_cycles", "of them inside allocator calls"),
+        ],
+    },
+    Table {
+        name: "sample_calls",
+        about: "Allocator calls of a sample; kinds without calls are left out.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "`samples.position`"),
+            ("kind", "`malloc`, `free`, `calloc`, …"),
+            ("calls", "that ended inside the interval"),
+            ("cycles", "they took"),
+        ],
+    },
+];

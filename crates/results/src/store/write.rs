@@ -1,0 +1,302 @@
+//! Writing a run, step by step.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use super::names::{Stored, flatten};
+use super::{Result, Store, StoreError};
+use crate::model::{Configuration, Exit, LatencyHistogram, Run};
+
+impl Store {
+    /// Enters a run that has begun, without its configurations. Returns its number.
+    pub fn begin_run(&mut self, run: &Run) -> Result<i64> {
+        self.transaction(|transaction| {
+            transaction
+                .execute(
+                    "INSERT INTO runs (program, started, tool_version, seed, deterministic, \
+                     host_seconds, instructions, threads, context_switches, forked_children, \
+                     execs, skip, roi, complete) \
+                     VALUES ('', 0, '', '0', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+                    [],
+                )
+                .map_err(Fault::Sqlite)?;
+            let id = transaction.last_insert_rowid();
+            write_run(transaction, id, run)?;
+            Ok(id)
+        })
+    }
+
+    /// Writes a configuration whose machine has finished, as number `position` of its run.
+    pub fn finish_configuration(
+        &mut self,
+        run: i64,
+        position: usize,
+        configuration: &Configuration,
+    ) -> Result<()> {
+        self.transaction(|transaction| {
+            transaction
+                .execute(
+                    "INSERT INTO configurations \
+                     (run, position, name, machine, accelerator, resolved_machine) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    params![
+                        run,
+                        position as i64,
+                        configuration.name,
+                        configuration.machine,
+                        configuration.accelerator,
+                        configuration.resolved_machine
+                    ],
+                )
+                .map_err(Fault::Sqlite)?;
+            let id = transaction.last_insert_rowid();
+            write_parameters(transaction, id, configuration)?;
+            write_statistics(transaction, id, configuration)?;
+            write_histograms(transaction, id, configuration)?;
+            write_samples(transaction, id, configuration)
+        })
+    }
+
+    /// Updates what is known of a run at its end: everything but its configurations.
+    pub fn finish_run(&mut self, id: i64, run: &Run) -> Result<()> {
+        self.transaction(|transaction| write_run(transaction, id, run))
+    }
+
+    /// Writes a whole run at once. Returns its number.
+    pub fn save(&mut self, run: &Run) -> Result<i64> {
+        let id = self.begin_run(run)?;
+        for (position, configuration) in run.configurations.iter().enumerate() {
+            self.finish_configuration(id, position, configuration)?;
+        }
+        Ok(id)
+    }
+
+    /// Runs `body` as one transaction that takes the write lock at once, so that a second writer
+    /// waits instead of failing half-way.
+    fn transaction<T>(&mut self, body: impl FnOnce(&Transaction) -> Step<T>) -> Result<T> {
+        let path = &self.path;
+        let explain = |error| StoreError::from_sqlite(path, "written", &error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(explain)?;
+        let value = body(&transaction).map_err(|fault| match fault {
+            Fault::Sqlite(error) => explain(error),
+            Fault::Value(error) => *error,
+        })?;
+        transaction.commit().map_err(explain)?;
+        Ok(value)
+    }
+}
+
+/// Why a step of a transaction failed.
+enum Fault {
+    Sqlite(rusqlite::Error),
+    Value(Box<StoreError>),
+}
+
+type Step<T> = std::result::Result<T, Fault>;
+
+fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
+    let (code, signal) = match run.exit {
+        Some(Exit::Code(code)) => (Some(code), None),
+        Some(Exit::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    let sampled = |part: fn(&crate::model::Sampling) -> u64| {
+        run.sampling.as_ref().map(|sampling| integer("sampling", part(sampling))).transpose()
+    };
+    let changed = connection
+        .execute(
+            "UPDATE runs SET program = ?2, started = ?3, git_revision = ?4, tool_version = ?5, \
+             seed = ?6, deterministic = ?7, host_seconds = ?8, instructions = ?9, threads = ?10, \
+             context_switches = ?11, forked_children = ?12, execs = ?13, exit_code = ?14, \
+             exit_signal = ?15, sampling_period = ?16, sampling_warm = ?17, \
+             sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
+             skip = ?21, max = ?22, roi = ?23, complete = ?24 WHERE id = ?1",
+            params![
+                id,
+                run.program,
+                run.started,
+                run.git_revision,
+                run.tool_version,
+                run.seed.to_string(),
+                run.deterministic,
+                real("host_seconds", run.host_seconds)?,
+                integer("instructions", run.instructions)?,
+                integer("threads", run.threads)?,
+                integer("context_switches", run.context_switches)?,
+                integer("forked_children", run.forked_children)?,
+                integer("execs", run.execs)?,
+                code,
+                signal,
+                sampled(|sampling| sampling.period)?,
+                sampled(|sampling| sampling.warm)?,
+                sampled(|sampling| sampling.measure)?,
+                sampled(|sampling| sampling.samples)?,
+                sampled(|sampling| sampling.population)?,
+                integer("skip", run.skip)?,
+                run.max.map(|max| integer("max", max)).transpose()?,
+                run.roi,
+                run.complete,
+            ],
+        )
+        .map_err(Fault::Sqlite)?;
+    if changed != 1 {
+        let rule = "must be the number of a run that was begun in this store";
+        return Err(value_fault("run", id.to_string(), rule, "begin the run first"));
+    }
+    write_list(connection, "arguments", "value", id, &run.args)?;
+    write_list(connection, "warnings", "text", id, &run.warnings)
+}
+
+/// Replaces a run's rows in a table of ordered texts.
+fn write_list(
+    connection: &Connection,
+    table: &str,
+    column: &str,
+    run: i64,
+    texts: &[String],
+) -> Step<()> {
+    let delete = format!("DELETE FROM {table} WHERE run = ?1");
+    connection.execute(&delete, [run]).map_err(Fault::Sqlite)?;
+    let insert = format!("INSERT INTO {table} (run, position, {column}) VALUES (?1, ?2, ?3)");
+    let mut insert = connection.prepare_cached(&insert).map_err(Fault::Sqlite)?;
+    for (position, text) in texts.iter().enumerate() {
+        insert.execute(params![run, position as i64, text]).map_err(Fault::Sqlite)?;
+    }
+    Ok(())
+}
+
+fn write_parameters(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
+    let sql = "INSERT INTO parameters (configuration, name, value) VALUES (?1, ?2, ?3)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    for (name, value) in &configuration.parameters {
+        let json = serde_json::to_string(value).map_err(|error| {
+            let remedy = "use a finite number";
+            value_fault(name, error.to_string(), "must be expressible as JSON", remedy)
+        })?;
+        insert.execute(params![id, name, json]).map_err(Fault::Sqlite)?;
+    }
+    Ok(())
+}
+
+fn write_statistics(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
+    let sql =
+        "INSERT INTO statistics (configuration, position, name, value) VALUES (?1, ?2, ?3, ?4)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    let mut seen = BTreeSet::new();
+    for (position, (name, value)) in flatten(configuration).into_iter().enumerate() {
+        if !seen.insert(name.clone()) {
+            let rule = "is there twice in one configuration";
+            let remedy = "give caches, translation buffers and CPI causes names of their own";
+            return Err(value_fault("statistic", name, rule, remedy));
+        }
+        let position = position as i64;
+        match value {
+            Stored::Count(count) => {
+                insert.execute(params![id, position, name, integer(&name, count)?])
+            }
+            Stored::Real(figure) => {
+                insert.execute(params![id, position, name, real(&name, figure)?])
+            }
+        }
+        .map_err(Fault::Sqlite)?;
+    }
+    Ok(())
+}
+
+fn write_histograms(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
+    let sql = "INSERT INTO histograms (configuration, name, low, high, count) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    let mut row = |name: &str, low: u64, high: u64, count: u64| -> Step<()> {
+        let values = params![id, name, saturated(low), saturated(high), integer(name, count)?];
+        insert.execute(values).map_err(Fault::Sqlite)?;
+        Ok(())
+    };
+    for (kind, calls) in configuration.calls.iter() {
+        let name = format!("{}.latency", kind.name());
+        for (bucket, count) in calls.latency.buckets() {
+            let (low, high) = LatencyHistogram::bounds(bucket as usize);
+            row(&name, low, high, count)?;
+        }
+    }
+    let maps = [
+        ("size_class", &configuration.size_classes),
+        ("requested_size", &configuration.requested_sizes),
+    ];
+    for (name, counts) in maps {
+        // A program may ask for 2^64 - 1 bytes; what SQLite cannot count up to is counted together.
+        let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
+        for (value, count) in counts {
+            *merged.entry(saturated(*value) as u64).or_default() += count;
+        }
+        for (value, count) in merged {
+            row(name, value, value, count)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_samples(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
+    let sql = "INSERT INTO samples \
+               (configuration, position, instructions, cycles, allocator_cycles) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut sample = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    let sql = "INSERT INTO sample_calls (configuration, position, kind, calls, cycles) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut tally = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    for (position, point) in configuration.samples.iter().enumerate() {
+        let position = position as i64;
+        sample
+            .execute(params![
+                id,
+                position,
+                integer("sample instructions", point.instructions)?,
+                integer("sample cycles", point.cycles)?,
+                integer("sample allocator_cycles", point.allocator_cycles)?,
+            ])
+            .map_err(Fault::Sqlite)?;
+        for (kind, calls) in point.calls.iter().filter(|(_, t)| t.calls > 0 || t.cycles > 0) {
+            tally
+                .execute(params![
+                    id,
+                    position,
+                    kind.name(),
+                    integer("sample calls", calls.calls)?,
+                    integer("sample call cycles", calls.cycles)?,
+                ])
+                .map_err(Fault::Sqlite)?;
+        }
+    }
+    Ok(())
+}
+
+fn saturated(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn integer(what: &str, value: u64) -> Step<i64> {
+    i64::try_from(value).map_err(|_| {
+        let rule = "must be below 2^63, the store's largest integer";
+        value_fault(what, value.to_string(), rule, "the counter overflowed: report it")
+    })
+}
+
+fn real(what: &str, value: f64) -> Step<f64> {
+    if value.is_finite() {
+        return Ok(value);
+    }
+    Err(value_fault(what, value.to_string(), "must be a finite number", "leave it out"))
+}
+
+fn value_fault(
+    what: impl Into<String>,
+    value: String,
+    rule: &'static str,
+    remedy: &'static str,
+) -> Fault {
+    Fault::Value(Box::new(StoreError::Value { what: what.into(), value, rule, remedy }))
+}

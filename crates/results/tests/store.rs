@@ -1,0 +1,412 @@
+//! The store: what goes in comes out, and every refusal names its remedy.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use mallacc_results::model::{CallKind, CallTally, SamplePoint};
+use mallacc_results::store::{Store, StoreError};
+use mallacc_results::{
+    CacheStats, Configuration, CpiComponent, Exit, MallocCacheStats, ParameterValue,
+    PredictorStats, Run, Sampling, TlbStats,
+};
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::option;
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+/// Counters that no machine exceeds, the store's own bound apart.
+fn counter() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 0..100_u64, 0..1_u64 << 40]
+}
+
+fn word() -> impl Strategy<Value = String> {
+    "[A-Za-z0-9 ._äλ'\"%-]{0,12}"
+}
+
+fn parameter() -> impl Strategy<Value = ParameterValue> {
+    prop_oneof![
+        any::<bool>().prop_map(ParameterValue::Bool),
+        any::<i64>().prop_map(ParameterValue::Integer),
+        (-1.0e9..1.0e9_f64).prop_map(|x| ParameterValue::Real(x.floor() + 0.5)),
+        word().prop_map(ParameterValue::Text),
+    ]
+}
+
+fn caches() -> impl Strategy<Value = (Vec<CacheStats>, Vec<TlbStats>)> {
+    let names = || btree_set(word(), 0..4);
+    let counters = || vec(counter(), 6);
+    (names(), names(), vec(counters(), 4)).prop_map(|(caches, tlbs, numbers)| {
+        let cache = |(name, n): (String, &Vec<u64>)| CacheStats {
+            name,
+            accesses: n[0],
+            hits: n[1],
+            misses: n[2],
+            writebacks: n[3],
+            prefetches: n[4],
+            prefetch_hits: n[5],
+        };
+        let tlb = |(name, n): (String, &Vec<u64>)| TlbStats {
+            name,
+            accesses: n[0],
+            hits: n[1],
+            misses: n[2],
+        };
+        (
+            caches.into_iter().rev().zip(&numbers).map(cache).collect(),
+            tlbs.into_iter().zip(&numbers).map(tlb).collect(),
+        )
+    })
+}
+
+fn malloc_cache() -> impl Strategy<Value = Option<MallocCacheStats>> {
+    option::of(vec(counter(), 11).prop_map(|n| MallocCacheStats {
+        lookup_hits: n[0],
+        lookup_misses: n[1],
+        pop_hits: n[2],
+        pop_misses: n[3],
+        pushes: n[4],
+        prefetches: n[5],
+        evictions: n[6],
+        invalidations: n[7],
+        flushes: n[8],
+        blocked_cycles: n[9],
+        invariant_violations: n[10],
+    }))
+}
+
+fn samples() -> impl Strategy<Value = Vec<SamplePoint>> {
+    let tally = (0..8_usize, counter(), counter());
+    let point = (counter(), counter(), counter(), vec(tally, 0..4)).prop_map(
+        |(instructions, cycles, allocator_cycles, tallies)| {
+            let mut point =
+                SamplePoint { instructions, cycles, allocator_cycles, ..SamplePoint::default() };
+            for (kind, calls, cycles) in tallies {
+                point.calls[CallKind::ALL[kind]] = CallTally { calls, cycles };
+            }
+            point
+        },
+    );
+    vec(point, 0..4)
+}
+
+fn configuration() -> impl Strategy<Value = Configuration> {
+    let head = (word(), word(), word(), btree_map(word(), parameter(), 0..4), vec(counter(), 10));
+    let lists = (
+        btree_map(word(), counter(), 0..5),
+        vec((0..8_usize, counter()), 0..40),
+        btree_map(counter(), counter(), 0..5),
+        btree_map(counter(), counter(), 0..5),
+        (option::of(0.0..1.0e9_f64), option::of(0.0..1.0e9_f64)),
+    );
+    (head, lists, caches(), malloc_cache(), samples()).prop_map(
+        |(head, lists, (caches, tlbs), malloc_cache, samples)| {
+            let (machine, accelerator, resolved_machine, parameters, n) = head;
+            let (cpi, calls, size_classes, requested_sizes, (area_um2, energy_nj)) = lists;
+            let mut configuration = Configuration {
+                name: String::new(),
+                machine,
+                accelerator,
+                parameters,
+                resolved_machine,
+                cycles: n[0],
+                instructions: n[1],
+                uops: n[2],
+                allocator_cycles: n[3],
+                cpi_stack: cpi
+                    .into_iter()
+                    .rev()
+                    .map(|(name, cycles)| CpiComponent { name, cycles })
+                    .collect(),
+                size_classes,
+                requested_sizes,
+                caches,
+                tlbs,
+                predictor: PredictorStats {
+                    conditional: n[4],
+                    conditional_mispredicted: n[5],
+                    indirect: n[6],
+                    indirect_mispredicted: n[7],
+                    returns: n[8],
+                    returns_mispredicted: n[9],
+                },
+                malloc_cache,
+                area_um2,
+                energy_nj,
+                samples,
+                ..Configuration::default()
+            };
+            for (kind, cycles) in calls {
+                configuration.calls[CallKind::ALL[kind]].record(cycles);
+            }
+            configuration
+        },
+    )
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    let exit = option::of(prop_oneof![
+        any::<i32>().prop_map(Exit::Code),
+        any::<i32>().prop_map(Exit::Signal)
+    ]);
+    let sampling = option::of(vec(counter(), 5).prop_map(|n| Sampling {
+        period: n[0],
+        warm: n[1],
+        measure: n[2],
+        samples: n[3],
+        population: n[4],
+    }));
+    let texts = (word(), vec(word(), 0..4), option::of(word()), word(), vec(word(), 0..3));
+    let numbers = (any::<i64>(), any::<u64>(), 0.0..1.0e6_f64, vec(counter(), 6));
+    let flags =
+        (any::<bool>(), any::<bool>(), any::<bool>(), exit, sampling, option::of(counter()));
+    (texts, numbers, flags, vec(configuration(), 0..4)).prop_map(
+        |(texts, (started, seed, host_seconds, n), flags, configurations)| {
+            let (program, args, git_revision, tool_version, warnings) = texts;
+            let (deterministic, roi, complete, exit, sampling, max) = flags;
+            let named = |(index, configuration): (usize, Configuration)| Configuration {
+                name: format!("machine {index}"),
+                ..configuration
+            };
+            Run {
+                id: None,
+                program,
+                args,
+                started,
+                git_revision,
+                tool_version,
+                seed,
+                deterministic,
+                host_seconds,
+                instructions: n[0],
+                threads: n[1],
+                context_switches: n[2],
+                forked_children: n[3],
+                execs: n[4],
+                exit,
+                warnings,
+                sampling,
+                skip: n[5],
+                max,
+                roi,
+                configurations: configurations.into_iter().enumerate().map(named).collect(),
+                complete,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_run_is_loaded_equal_to_what_was_stored(first in run(), second in run()) {
+        let mut store = Store::open(Path::new(":memory:")).unwrap();
+        for run in [first, second] {
+            let id = store.save(&run).unwrap();
+            prop_assert_eq!(store.load(id).unwrap(), Run { id: Some(id), ..run });
+        }
+    }
+
+    #[test]
+    fn a_run_survives_its_own_json_form(run in run()) {
+        let text = serde_json::to_string(&run).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+    }
+}
+
+fn small_run() -> Run {
+    let configuration = |name: &str| Configuration {
+        name: name.into(),
+        cycles: 7,
+        parameters: BTreeMap::from([("entries".into(), ParameterValue::Integer(16))]),
+        ..Configuration::default()
+    };
+    Run {
+        program: "p".into(),
+        args: vec!["a".into(), "b".into()],
+        configurations: vec![configuration("x"), configuration("y")],
+        ..Run::default()
+    }
+}
+
+#[test]
+fn each_configuration_is_kept_as_soon_as_its_machine_finishes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    let run = small_run();
+    let mut writer = Store::open(&path).unwrap();
+    let id = writer.begin_run(&run).unwrap();
+    let reader = Store::open_existing(&path).unwrap();
+    assert_eq!(reader.load(id).unwrap().configurations, []);
+    // Machines finish in any order; the position keeps that of the run.
+    writer.finish_configuration(id, 1, &run.configurations[1]).unwrap();
+    assert_eq!(reader.load(id).unwrap().configurations, run.configurations[1..]);
+    assert!(!reader.load(id).unwrap().complete);
+    writer.finish_configuration(id, 0, &run.configurations[0]).unwrap();
+    let end = Run { complete: true, args: vec!["c".into()], id: Some(id), ..run };
+    writer.finish_run(id, &end).unwrap();
+    assert_eq!(reader.load(id).unwrap(), end);
+    assert_eq!(reader.list().unwrap(), [end]);
+}
+
+#[test]
+fn many_writers_share_one_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    let (writers, runs_each) = (4, 10);
+    std::thread::scope(|scope| {
+        for _ in 0..writers {
+            scope.spawn(|| {
+                let mut store = Store::open(&path).unwrap();
+                for _ in 0..runs_each {
+                    store.save(&small_run()).unwrap();
+                }
+            });
+        }
+    });
+    let runs = Store::open_existing(&path).unwrap().list().unwrap();
+    assert_eq!(runs.len(), writers * runs_each);
+    assert!(runs.iter().all(|run| run.configurations == small_run().configurations));
+}
+
+#[test]
+fn a_size_beyond_what_sqlite_counts_is_kept_as_the_largest_it_does() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let mut run = small_run();
+    run.configurations[0].requested_sizes = BTreeMap::from([(u64::MAX, 2), (1 << 63, 3), (8, 1)]);
+    let id = store.save(&run).unwrap();
+    let loaded = store.load(id).unwrap();
+    let expected = BTreeMap::from([(i64::MAX as u64, 5), (8, 1)]);
+    assert_eq!(loaded.configurations[0].requested_sizes, expected);
+}
+
+fn refusal<T>(result: Result<T, StoreError>) -> String {
+    result.err().expect("must be refused").to_string()
+}
+
+#[test]
+fn a_counter_that_overflowed_is_refused_by_name_and_leaves_nothing_half_written() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let mut run = small_run();
+    run.configurations[0].calls[CallKind::Free].cycles = 1 << 63;
+    let id = store.begin_run(&run).unwrap();
+    let text = refusal(store.finish_configuration(id, 0, &run.configurations[0]));
+    assert!(text.starts_with("free.cycles = 9223372036854775808: must be below 2^63"), "{text}");
+    assert_eq!(store.load(id).unwrap().configurations, []);
+}
+
+#[test]
+fn two_caches_of_one_name_are_refused() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let mut run = small_run();
+    let cache = CacheStats { name: "L1D".into(), ..CacheStats::default() };
+    run.configurations[0].caches = vec![cache.clone(), cache];
+    let text = refusal(store.save(&run));
+    assert!(text.starts_with("statistic = cache.L1D.accesses: is there twice"), "{text}");
+}
+
+#[test]
+fn a_figure_that_is_no_number_is_refused() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let text = refusal(store.save(&Run { host_seconds: f64::NAN, ..small_run() }));
+    assert!(text.starts_with("host_seconds = NaN: must be a finite number"), "{text}");
+}
+
+#[test]
+fn a_run_that_was_not_begun_cannot_be_finished() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let text = refusal(store.finish_run(3, &small_run()));
+    assert!(text.starts_with("run = 3: must be the number of a run"), "{text}");
+}
+
+#[test]
+fn an_unknown_run_is_answered_with_the_runs_there_are() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    assert!(refusal(store.load(9)).contains("it holds no runs yet: make one with `mallacc run`"));
+    store.save(&small_run()).unwrap();
+    assert!(refusal(store.load(9)).contains("it holds run 1 only"));
+    store.save(&small_run()).unwrap();
+    assert!(refusal(store.load(9)).contains("it holds runs 1 to 2: `mallacc list` shows them"));
+}
+
+#[test]
+fn a_path_without_a_directory_is_refused_with_its_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().join("none/mallacc.db"), folder.path().to_owned()] {
+        let text = refusal(Store::open(&path));
+        assert!(text.starts_with(&format!("store {}: cannot be opened (", path.display())));
+        assert!(text.ends_with("or name another file with --store"), "{text}");
+    }
+}
+
+#[test]
+fn a_missing_store_is_not_created_by_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    assert!(
+        refusal(Store::open_existing(&path)).contains("no such file; `mallacc run` creates it")
+    );
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    let content = "not a database, and longer than the 100 bytes of a header. ".repeat(20);
+    fs::write(&path, &content).unwrap();
+    let text = refusal(Store::open(&path));
+    assert!(text.contains("is not a results store (not an SQLite file)"), "{text}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), content);
+}
+
+#[test]
+fn another_programs_database_is_refused_and_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let before = fs::read(&path).unwrap();
+    let text = refusal(Store::open(&path));
+    assert!(text.contains("an SQLite file of another program"), "{text}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_schema_is_refused_by_both_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    drop(Store::open(&path).unwrap());
+    let connection = Connection::open(&path).unwrap();
+    let known: i64 = connection.pragma_query_value(None, "user_version", |r| r.get(0)).unwrap();
+    connection.pragma_update(None, "user_version", known + 1).unwrap();
+    drop(connection);
+    let text = refusal(Store::open(&path));
+    let expected =
+        format!("has schema version {}, this mallacc knows up to {known}; use", known + 1);
+    assert!(text.contains(&expected), "{text}");
+}
+
+#[test]
+fn a_truncated_store_is_refused_without_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    Store::open(&path).unwrap().save(&small_run()).unwrap();
+    let content = fs::read(&path).unwrap();
+    for length in [50, 100, 4096, content.len() / 2] {
+        fs::write(&path, &content[..length]).unwrap();
+        let outcome = Store::open_existing(&path).and_then(|store| store.load(1));
+        let text = refusal(outcome);
+        assert!(text.starts_with("store "), "{length}: {text}");
+    }
+}
+
+#[test]
+fn the_store_is_one_file_once_it_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    Store::open(&path).unwrap().save(&small_run()).unwrap();
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["mallacc.db"]);
+}
