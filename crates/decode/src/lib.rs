@@ -11,8 +11,18 @@
 //! worked out here, so that the core model's inner loop only adds times. What is measured
 //! (uops, ports, latencies) comes from the instruction table; what is structural (register and
 //! memory operands) from `iced-x86`; what is neither (fusion, idioms, elimination) from the rules
-//! of [`fuse`](crate) and [`idiom`](crate) with their sources named.
+//! of the modules `fuse` and `idiom` with their sources named.
 
+mod decoder;
+mod emit;
+mod fuse;
+mod idiom;
+pub mod key;
+mod operands;
+mod shape;
+pub mod table;
 pub mod uop;
 
+pub use decoder::Decoder;
+pub use table::{Table, TableError};
 pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

@@ -181,6 +181,19 @@ pub struct Insn {
     pub first_slot: u16,
     /// Number of memory slots.
     pub mem_slots: u8,
+    /// Bytes by which the stack engine moves the stack pointer, without a uop (`push` -8, `pop`
+    /// and `ret` +8, `call` -8). The core keeps the sum since the last synchronisation.
+    pub stack_delta: i16,
+    /// Uses the stack pointer's value outside the stack engine, as an operand or in an address: if
+    /// the stack engine holds a sum other than 0, a synchronising uop (any integer port, 1 cycle,
+    /// reads and writes [`Reg::RSP`]) goes before this instruction and the sum becomes 0.
+    pub reads_rsp: bool,
+    /// Sets the stack pointer outside the stack engine: the sum becomes 0 (without a uop if
+    /// `reads_rsp` is not set).
+    pub writes_rsp: bool,
+    /// Cycles that a repeated string instruction takes to get going, 0 for other instructions. Its
+    /// uops are those of one iteration.
+    pub rep_startup: u8,
 }
 
 /// A place where a block accesses memory. Each execution of the block brings one address for each

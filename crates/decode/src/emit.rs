@@ -1,0 +1,453 @@
+//! Puts the uops of one instruction together: loads, execution, stores, fused-domain marks.
+
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+use crate::fuse;
+use crate::idiom::{Idiom, idiom};
+use crate::key::{Key, Prefix};
+use crate::operands::{Access, Names, Operands};
+use crate::shape::{Exec, Recipe, plan};
+use crate::table::{Row, Table, ports};
+use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
+
+/// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
+/// 32 bytes. (Table: `mov r64,m64` 5, `movaps xmm,m128` 6, `vmovaps ymm,m256` 7.)
+const LOAD_TO_USE: [u8; 3] = [5, 6, 7];
+/// Store-to-load forwarding in the latency of forms that read and write memory. (Table: `inc m32`
+/// at most 9 to 10, of which 5 for the load and 1 for the operation, less the load in forwarding.)
+const FORWARDING: u8 = 4;
+
+/// The uops of an instruction and how the fused domain counts them.
+#[derive(Clone, Debug, Default)]
+pub struct Emitted {
+    /// The uops, without instruction index.
+    pub uops: Vec<Uop>,
+    /// The memory slots.
+    pub slots: Vec<MemSlot>,
+    /// The form was not in the table.
+    pub unknown: bool,
+}
+
+/// What stands for an instruction that is not in the table: one cycle on any integer port between
+/// its loads and stores.
+fn default_row(memory: &[Access]) -> Row {
+    use crate::table::Group;
+    let loads = memory.iter().filter(|a| a.read).count() as u8;
+    let stores = memory.iter().filter(|a| a.write).count() as u8;
+    let mut groups = vec![Group { count: 1, ports: ports::ALU }];
+    for (count, set) in
+        [(loads, ports::LOAD), (stores, ports::STORE_ADDRESS), (stores, ports::STORE_DATA)]
+    {
+        if count > 0 {
+            groups.push(Group { count, ports: set });
+        }
+    }
+    Row {
+        fused: 1 + loads.saturating_sub(1) + stores,
+        unfused: 1 + loads + 2 * stores,
+        groups,
+        latency_min: Some(1),
+        latency_max: Some(1),
+        latency_bound: false,
+        cycles: 1.0,
+    }
+}
+
+/// The memory slots of an instruction: loads, then stores. A gather has one for each element.
+fn slots(insn: &Instruction, memory: &[Access], loads: usize) -> (Vec<MemSlot>, Vec<Access>) {
+    let mut list = Vec::new();
+    let mut accesses = Vec::new();
+    let repeat = if insn.is_vsib() { loads.max(1) } else { 1 };
+    for store in [false, true] {
+        for a in memory.iter().filter(|a| if store { a.write } else { a.read }) {
+            for _ in 0..repeat {
+                list.push(MemSlot { insn: 0, store, size: a.size });
+                accesses.push(*a);
+            }
+        }
+    }
+    (list, accesses)
+}
+
+fn to_uop(kind: UopKind, ports: u8, latency: u8, srcs: &Names, dsts: &Names) -> Uop {
+    let mut uop = Uop {
+        kind,
+        ports,
+        latency,
+        busy: 0,
+        flags: UopFlags(0),
+        slot: Uop::NO_SLOT,
+        insn: 0,
+        srcs: [Reg::NONE; 4],
+        dsts: [Reg::NONE; 3],
+    };
+    for (to, from) in uop.srcs.iter_mut().zip(srcs.iter()) {
+        *to = from;
+    }
+    for (to, from) in uop.dsts.iter_mut().zip(dsts.iter()) {
+        *to = from;
+    }
+    uop
+}
+
+fn exec_uop(exec: &Exec) -> Uop {
+    let mut uop = to_uop(UopKind::Exec, exec.ports, exec.latency, &exec.srcs, &exec.dsts);
+    uop.busy = exec.busy;
+    uop
+}
+
+/// A uop that only takes a slot.
+pub fn empty_uop(dsts: &Names) -> Uop {
+    let mut uop = to_uop(UopKind::Exec, 0, 0, &Names::default(), dsts);
+    uop.flags.0 |= UopFlags::NO_EXEC;
+    uop
+}
+
+/// The uop that merges a high-byte register into its full register.
+pub fn merge_uop(n: u8) -> Uop {
+    let (full, high) = (Reg::gpr(n), Reg::high8(n));
+    let mut uop =
+        to_uop(UopKind::Exec, ports::ALU, 1, &Names::of(&[full, high]), &Names::of(&[full]));
+    uop.flags.0 |= UopFlags::MERGE;
+    uop
+}
+
+/// Emits the uops of one instruction.
+pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
+    match idiom(insn) {
+        Idiom::Nop => return single(empty_uop(&operands.flag_dsts), operands, insn),
+        Idiom::Zero => {
+            let mut dsts = operands.dsts;
+            dsts.extend(operands.flag_dsts.iter());
+            return single(empty_uop(&dsts), operands, insn);
+        }
+        Idiom::Move => return register_move(insn, key, operands),
+        Idiom::None | Idiom::Independent => {}
+    }
+    // One iteration: `rep` forms of the table are whole runs of unknown length.
+    let once =
+        Key { prefix: if key.prefix == Prefix::Lock { Prefix::Lock } else { Prefix::None }, ..key };
+    let found = table.find(once).map(|(k, r)| (k, r.clone())).or_else(|| derived(table, once));
+    let unknown = found.is_none();
+    let (form, row) = found.unwrap_or_else(|| (once, default_row(&operands.memory)));
+    let mut out = assemble(table, insn, form, &row, operands);
+    out.unknown = unknown;
+    if key.prefix == Prefix::Rep || key.prefix == Prefix::Repne {
+        one_iteration(insn, &mut out.uops);
+    }
+    out
+}
+
+/// A memory form that is not in the table, from its register form: a load more.
+fn derived(table: &Table, key: Key) -> Option<(Key, Row)> {
+    use crate::table::Group;
+    let (_, row) = table.find(key.register_form()?)?;
+    let mut row = row.clone();
+    row.unfused += 1;
+    row.groups.push(Group { count: 1, ports: ports::LOAD });
+    row.fused = row.fused.max(1);
+    Some((key, row))
+}
+
+fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
+    let (slots, _) = slots(insn, &operands.memory, 0);
+    Emitted { uops: vec![uop], slots, unknown: false }
+}
+
+/// A move that rename may eliminate; when it does not, it executes on any unit of its domain
+/// (`movaps` and `movapd` on port 5, Agner Fog, instruction tables, Haswell).
+fn register_move(insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
+    use Mnemonic::*;
+    let set = match insn.mnemonic() {
+        Movaps | Movapd | Movups | Movupd | Vmovaps | Vmovapd | Vmovups | Vmovupd => ports::P5,
+        _ if key.is_vector() => ports::VECTOR,
+        _ => ports::ALU,
+    };
+    let mut uop = to_uop(UopKind::Exec, set, 1, &operands.srcs, &operands.dsts);
+    uop.flags.0 |= UopFlags::MOVE;
+    Emitted { uops: vec![uop], slots: Vec::new(), unknown: false }
+}
+
+/// How many load, store-address and store-data uops a row has.
+struct Pieces {
+    loads: usize,
+    stores: usize,
+}
+
+impl Pieces {
+    fn of(row: &Row) -> Pieces {
+        let stores = row.count(ports::STORE_DATA);
+        let addresses = row.count(ports::STORE_ADDRESS);
+        let on_23 = row.count(ports::LOAD);
+        Pieces { loads: on_23.saturating_sub(stores.saturating_sub(addresses)), stores }
+    }
+}
+
+/// Smallest and largest register-to-register latency of the executing uops of a form.
+fn latency(table: &Table, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
+    let (low, high) = (row.latency_min.unwrap_or(1), row.latency_max.unwrap_or(1));
+    if pieces.loads == 0 && pieces.stores == 0 {
+        return (low, high.max(1));
+    }
+    let here = row.exec().count();
+    if let Some((_, same)) = key.register_form().and_then(|k| table.find(k))
+        && let Some(high) = same.latency_max
+    {
+        let missing = same.exec().count().saturating_sub(here) as u8;
+        let more = here.saturating_sub(same.exec().count()) as u8;
+        let low = same.latency_min.unwrap_or(1);
+        return (low, high.saturating_sub(missing).saturating_add(more).max(1));
+    }
+    if pieces.loads == 0 {
+        return (1, (here as u8).max(1));
+    }
+    let load = LOAD_TO_USE[usize::from(key.is_vector()) + usize::from(key.is_wide())];
+    let both = if pieces.stores > 0 { FORWARDING } else { 0 };
+    (1, high.saturating_sub(load + both).max(1))
+}
+
+fn recipe(
+    table: &Table,
+    insn: &Instruction,
+    key: Key,
+    row: &Row,
+    operands: &Operands,
+    loads: Names,
+) -> Recipe {
+    let pieces = Pieces::of(row);
+    let independent = idiom(insn) == Idiom::Independent;
+    let registers: [Reg; 4] = std::array::from_fn(|i| operand_name(insn, i as u32, operands));
+    let first = registers[0];
+    let merged = (first.0 >= Reg::vec(0).0 && operands.srcs.contains(first)).then_some(first);
+    let computes = row.exec().count() > 0;
+    // What strings, calls and their like store is not what their executing uops compute.
+    let passes = insn.is_string_instruction() || insn.mnemonic() == Mnemonic::Call;
+    let stored = if pieces.stores > 0 && computes && !passes {
+        Names::of(&[Reg::temp(6)])
+    } else {
+        Names::default()
+    };
+    Recipe {
+        mnemonic: insn.mnemonic(),
+        ports: row.exec().collect(),
+        latency: latency(table, key, row, &pieces),
+        busy: if divides(insn.mnemonic()) { row.cycles.round() as u8 } else { 0 },
+        srcs: if independent { Names::default() } else { operands.srcs },
+        flag_srcs: operands.flag_srcs,
+        loads,
+        dsts: operands.dsts,
+        flag_dsts: operands.flag_dsts,
+        stored,
+        merged,
+        operands: registers,
+    }
+}
+
+/// Dependency name of a register operand, [`Reg::NONE`] for other operands.
+fn operand_name(insn: &Instruction, i: u32, operands: &Operands) -> Reg {
+    if i >= insn.op_count() || insn.op_kind(i) != OpKind::Register {
+        return Reg::NONE;
+    }
+    let reg = insn.op_register(i);
+    let number = reg.full_register().number() as u8;
+    let name = match reg {
+        r if r.is_vector_register() => Reg::vec(number),
+        Register::AH | Register::CH | Register::DH | Register::BH => {
+            let high = Reg::high8(reg as u8 - Register::AH as u8);
+            if operands.srcs.contains(high) || operands.dsts.contains(high) {
+                high
+            } else {
+                Reg::gpr(number)
+            }
+        }
+        r if r.is_gpr() => Reg::gpr(number),
+        _ => Reg::NONE,
+    };
+    let known = operands.srcs.contains(name) || operands.dsts.contains(name);
+    if known { name } else { Reg::NONE }
+}
+
+fn divides(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Div | Idiv
+            | Divss
+            | Divsd
+            | Divps
+            | Divpd
+            | Vdivss
+            | Vdivsd
+            | Vdivps
+            | Vdivpd
+            | Sqrtss
+            | Sqrtsd
+            | Sqrtps
+            | Sqrtpd
+            | Vsqrtss
+            | Vsqrtsd
+            | Vsqrtps
+            | Vsqrtpd
+            | Fdiv
+            | Fdivp
+            | Fdivr
+            | Fdivrp
+            | Fsqrt
+    )
+}
+
+fn assemble(
+    table: &Table,
+    insn: &Instruction,
+    key: Key,
+    row: &Row,
+    operands: &Operands,
+) -> Emitted {
+    let pieces = Pieces::of(row);
+    let (slots, accesses) = slots(insn, &operands.memory, pieces.loads);
+    let at = |store: bool, k: usize| {
+        slots.iter().enumerate().filter(|(_, s)| s.store == store).nth(k).map(|(i, _)| i)
+    };
+    let vector = if key.is_vector() { UopFlags::VECTOR } else { 0 };
+    let mut uops = Vec::new();
+    let mut loaded = Names::default();
+    let computes = row.exec().count() > 0;
+    for k in 0..pieces.loads {
+        let Some(slot) = at(false, k) else { continue };
+        let a = &accesses[slot];
+        let to = if computes || pieces.stores > 0 {
+            loaded.push(Reg::temp(k.min(1) as u8));
+            Names::of(&[Reg::temp(k.min(1) as u8)])
+        } else {
+            let mut dsts = operands.dsts;
+            dsts.extend(operands.flag_dsts.iter());
+            dsts
+        };
+        let mut uop = to_uop(UopKind::Load, ports::LOAD, 0, &a.address, &to);
+        uop.slot = slot as u16;
+        uop.flags.0 |= vector | if a.indexed { UopFlags::INDEXED } else { 0 };
+        uop.flags.0 |= if a.simple { UopFlags::SIMPLE_ADDRESS } else { 0 };
+        uops.push(uop);
+    }
+    let extra_loads = pieces.loads - uops.len();
+    let recipe = recipe(table, insn, key, row, operands, loaded);
+    let stored = recipe.stored;
+    let execs = if recipe.ports.is_empty() { Vec::new() } else { plan(&recipe) };
+    for exec in &execs {
+        uops.push(exec_uop(exec));
+    }
+    for _ in 0..extra_loads {
+        uops.push(to_uop(UopKind::Exec, ports::LOAD, 1, &Names::default(), &Names::default()));
+    }
+    for k in 0..pieces.stores {
+        let slot = at(true, k).or_else(|| at(true, 0));
+        let address = slot.map(|s| accesses[s]);
+        let data = if !stored.is_empty() {
+            stored
+        } else if insn.mnemonic() == Mnemonic::Call {
+            Names::default()
+        } else if !loaded.is_empty() {
+            loaded
+        } else {
+            store_sources(insn, operands)
+        };
+        push_store(&mut uops, slot, address, &data, vector);
+    }
+    mark_fused(insn, row, operands, &mut uops);
+    Emitted { uops, slots, unknown: false }
+}
+
+/// Registers whose values a plain store writes.
+fn store_sources(insn: &Instruction, operands: &Operands) -> Names {
+    if insn.is_string_instruction() {
+        return Names::of(&[Reg::gpr(0)]);
+    }
+    let mut data = operands.srcs;
+    data.extend(operands.flag_srcs.iter());
+    data
+}
+
+fn push_store(
+    uops: &mut Vec<Uop>,
+    slot: Option<usize>,
+    address: Option<Access>,
+    data: &Names,
+    vector: u16,
+) {
+    let none = Names::default();
+    let Some((slot, a)) = slot.zip(address) else {
+        uops.push(to_uop(UopKind::Exec, ports::STORE_ADDRESS, 1, &none, &none));
+        uops.push(to_uop(UopKind::Exec, ports::STORE_DATA, 1, data, &none));
+        return;
+    };
+    // Port 7 has a simple address unit only: no index (Intel optimisation manual, table 2-17).
+    let set = if a.indexed { ports::LOAD } else { ports::STORE_ADDRESS };
+    let flags = vector | if a.indexed { UopFlags::INDEXED } else { 0 };
+    for (kind, set, srcs) in
+        [(UopKind::StoreAddress, set, &a.address), (UopKind::StoreData, ports::STORE_DATA, data)]
+    {
+        let mut uop = to_uop(kind, set, 1, srcs, &none);
+        uop.slot = slot as u16;
+        uop.flags.0 |= flags;
+        uops.push(uop);
+    }
+}
+
+/// Marks uops that share a slot with the one before, so that the fused count is the table's.
+fn mark_fused(insn: &Instruction, row: &Row, operands: &Operands, uops: &mut Vec<Uop>) {
+    let fused = usize::from(row.fused).max(1);
+    while uops.len() < fused {
+        uops.push(empty_uop(&Names::default()));
+    }
+    let mut surplus = uops.len() - fused;
+    let indexed = operands.memory.iter().any(|a| a.indexed);
+    let stores = (1..uops.len()).filter(|&i| {
+        uops[i].kind == UopKind::StoreData && uops[i - 1].kind == UopKind::StoreAddress
+    });
+    let loads = (1..uops.len())
+        .rev()
+        .filter(|&i| uops[i].kind == UopKind::Exec && uops[i - 1].kind == UopKind::Load);
+    let rest = 1..uops.len();
+    let order: Vec<usize> = stores.chain(loads).chain(rest).collect();
+    for i in order {
+        if surplus == 0 {
+            break;
+        }
+        if uops[i].flags.has(UopFlags::FUSED) {
+            continue;
+        }
+        uops[i].flags.0 |= UopFlags::FUSED;
+        surplus -= 1;
+        if indexed && uops[i - 1].kind == UopKind::Load && uops[i].kind == UopKind::Exec {
+            let to = operands.dsts.iter().next();
+            let rmw = to.is_none_or(|r| operands.srcs.contains(r));
+            if !fuse::keeps_indexed_load(insn, !operands.flag_srcs.is_empty(), rmw) {
+                uops[i].flags.0 |= UopFlags::UNLAMINATED;
+            }
+        }
+    }
+}
+
+/// One iteration of a repeated `movs` or `stos` is its load and store alone: the microcode moves
+/// the pointers for many elements at once. Other repeated instructions keep the uops of a single
+/// execution.
+fn one_iteration(insn: &Instruction, uops: &mut Vec<Uop>) {
+    use Mnemonic::*;
+    if !matches!(insn.mnemonic(), Movsb | Movsw | Movsd | Movsq | Stosb | Stosw | Stosd | Stosq) {
+        return;
+    }
+    uops.retain(|u| u.kind != UopKind::Exec);
+    for uop in uops.iter_mut() {
+        uop.flags.0 &= !UopFlags::FUSED;
+        if uop.kind == UopKind::StoreData {
+            uop.flags.0 |= UopFlags::FUSED;
+        }
+    }
+}
+
+/// What stands for bytes that are no instruction.
+pub fn invalid() -> Emitted {
+    let none = Names::default();
+    let uop = to_uop(UopKind::Exec, ports::ALU, 1, &none, &none);
+    Emitted { uops: vec![uop], slots: Vec::new(), unknown: true }
+}

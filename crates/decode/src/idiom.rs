@@ -1,0 +1,97 @@
+//! Instructions that rename handles, wholly or in part.
+//!
+//! Sources: Intel optimisation manual 3.5.1.8 (dependency-breaking idioms) and 2.4.2.5 (move
+//! elimination); Agner Fog, microarchitecture, Sandy Bridge "Zero idioms" and Haswell.
+
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+/// How rename treats an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idiom {
+    /// Nothing special.
+    None,
+    /// Result is zero whatever the sources: no execution, no dependency.
+    Zero,
+    /// Result does not depend on the sources, but executes (all ones; `sbb` does depend on carry).
+    Independent,
+    /// Register move that may be eliminated.
+    Move,
+    /// Does nothing.
+    Nop,
+}
+
+/// The idiom of an instruction.
+pub fn idiom(insn: &Instruction) -> Idiom {
+    use Mnemonic::*;
+    if is_nop(insn) {
+        return Idiom::Nop;
+    }
+    if is_move(insn) {
+        return Idiom::Move;
+    }
+    if !same_sources(insn) {
+        return Idiom::None;
+    }
+    match insn.mnemonic() {
+        // 8- and 16-bit forms merge into the full register, so they are no idioms.
+        Xor | Sub if insn.op0_register().size() >= 4 => Idiom::Zero,
+        Pxor | Xorps | Xorpd | Psubb | Psubw | Psubd | Psubq | Pcmpgtb | Pcmpgtw | Pcmpgtd
+            if insn.op0_register().is_xmm() =>
+        {
+            Idiom::Zero
+        }
+        Vpxor | Vxorps | Vxorpd | Vpsubb | Vpsubw | Vpsubd | Vpsubq | Vpcmpgtb | Vpcmpgtw
+        | Vpcmpgtd => Idiom::Zero,
+        // Independent of its sources, but needs the unit (the table shows latency 0 to 5).
+        Pcmpgtq | Vpcmpgtq => Idiom::Independent,
+        Pcmpeqb | Pcmpeqw | Pcmpeqd | Pcmpeqq if insn.op0_register().is_xmm() => Idiom::Independent,
+        Vpcmpeqb | Vpcmpeqw | Vpcmpeqd | Vpcmpeqq => Idiom::Independent,
+        Sbb if insn.op0_register().size() >= 4 => Idiom::None,
+        _ => Idiom::None,
+    }
+}
+
+/// Whether the last two operands are the same register.
+fn same_sources(insn: &Instruction) -> bool {
+    let n = insn.op_count();
+    n >= 2
+        && insn.op_kind(n - 1) == OpKind::Register
+        && insn.op_kind(n - 2) == OpKind::Register
+        && insn.op_register(n - 1) == insn.op_register(n - 2)
+}
+
+fn is_nop(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    match insn.mnemonic() {
+        Nop | Endbr64 | Endbr32 | Clc => true,
+        // Reserved nops: no effect on any processor before they got a meaning.
+        Reservednop => true,
+        _ => false,
+    }
+}
+
+fn is_move(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    if insn.op_count() != 2
+        || insn.op0_kind() != OpKind::Register
+        || insn.op1_kind() != OpKind::Register
+    {
+        return false;
+    }
+    let (to, from) = (insn.op0_register(), insn.op1_register());
+    if to.full_register() == from.full_register() {
+        return false;
+    }
+    match insn.mnemonic() {
+        Mov => (to.is_gpr32() || to.is_gpr64()) && to.size() == from.size(),
+        // The low byte only: ah, ch, dh, bh are elsewhere.
+        Movzx => {
+            from.is_gpr8()
+                && !matches!(from, Register::AH | Register::CH | Register::DH | Register::BH)
+                && to.size() >= 4
+        }
+        Movaps | Movapd | Movdqa | Movups | Movupd | Movdqu => true,
+        Vmovaps | Vmovapd | Vmovdqa | Vmovups | Vmovupd | Vmovdqu => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,228 @@
+//! The instruction table of a core family: what was measured for each instruction form.
+
+use std::collections::HashMap;
+
+use iced_x86::Mnemonic;
+
+use crate::key::{self, Key, OPERANDS, Prefix};
+
+/// Haswell, from the uops.info measurements.
+const HASWELL: &str = include_str!("../data/haswell.tsv");
+/// Forms that the measurements lack.
+const HASWELL_MORE: &str = include_str!("../data/haswell_more.tsv");
+/// More uops than this are cut off; only privileged and system instructions have them.
+const UOPS_MAX: usize = 160;
+
+/// Some uops that share a set of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// How many.
+    pub count: u8,
+    /// Bit n = port n.
+    pub ports: u8,
+}
+
+/// What was measured for one instruction form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Slots in the fused domain, without an index register in the address.
+    pub fused: u8,
+    /// Uops in the unfused domain.
+    pub unfused: u8,
+    /// The uops by port set, in the order of the table.
+    pub groups: Vec<Group>,
+    /// Smallest latency over the pairs of operands; `None` when not measured.
+    pub latency_min: Option<u8>,
+    /// Largest latency over the pairs of operands.
+    pub latency_max: Option<u8>,
+    /// Whether the largest latency is only an upper bound.
+    pub latency_bound: bool,
+    /// Measured cycles per instruction when independent.
+    pub cycles: f32,
+}
+
+impl Row {
+    /// Number of uops that may issue exactly to `ports`.
+    pub fn count(&self, ports: u8) -> usize {
+        self.groups.iter().filter(|g| g.ports == ports).map(|g| usize::from(g.count)).sum()
+    }
+
+    /// The uops that are neither loads nor stores, one port set each, in the table's order.
+    pub fn exec(&self) -> impl Iterator<Item = u8> {
+        self.groups
+            .iter()
+            .filter(|g| ![ports::LOAD, ports::STORE_ADDRESS, ports::STORE_DATA].contains(&g.ports))
+            .flat_map(|g| std::iter::repeat_n(g.ports, usize::from(g.count)))
+    }
+}
+
+/// Port sets with a meaning of their own.
+pub mod ports {
+    /// Loads, and stores with an index register.
+    pub const LOAD: u8 = 0b0000_1100;
+    /// Addresses of stores.
+    pub const STORE_ADDRESS: u8 = 0b1000_1100;
+    /// Data of stores.
+    pub const STORE_DATA: u8 = 0b0001_0000;
+    /// Every port with an integer unit.
+    pub const ALU: u8 = 0b0110_0011;
+    /// Conditional branches.
+    pub const BRANCH: u8 = 0b0100_0001;
+    /// Every port with a vector unit.
+    pub const VECTOR: u8 = 0b0010_0011;
+    /// The port with shuffles.
+    pub const P5: u8 = 0b0010_0000;
+    /// The port with the divider.
+    pub const P0: u8 = 0b0000_0001;
+    /// The port with the integer multiplier and the vector adder.
+    pub const P1: u8 = 0b0000_0010;
+}
+
+/// Why a table cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("instruction table line {line}: {what} `{value}`: {rule}")]
+pub struct TableError {
+    /// Line number from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: &'static str,
+    /// The text found.
+    pub value: String,
+    /// What would be right.
+    pub rule: &'static str,
+}
+
+/// All rows of a core family, by form.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    rows: HashMap<u64, Row>,
+}
+
+impl Table {
+    /// The table of Haswell.
+    pub fn haswell() -> Table {
+        // The texts are part of the program; a test reads them.
+        Table::parse(&[HASWELL, HASWELL_MORE]).unwrap_or_default()
+    }
+
+    /// Reads tables in the format that their header describes; later ones replace earlier rows.
+    pub fn parse(texts: &[&str]) -> Result<Table, TableError> {
+        let names: HashMap<String, Mnemonic> =
+            Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
+        let mut rows = HashMap::with_capacity(4096);
+        for text in texts {
+            for (i, line) in text.lines().enumerate() {
+                if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
+                    continue;
+                }
+                let (key, row) = parse_row(line, &names).map_err(|(what, value, rule)| {
+                    TableError { line: i + 1, what, value: value.to_string(), rule }
+                })?;
+                rows.insert(key.packed(), row);
+            }
+        }
+        Ok(Table { rows })
+    }
+
+    /// Number of forms.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the table has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row of exactly this form.
+    pub fn exact(&self, key: Key) -> Option<&Row> {
+        self.rows.get(&key.packed())
+    }
+
+    /// The row of a form or of its nearest relative, and the form found.
+    pub fn find(&self, key: Key) -> Option<(Key, &Row)> {
+        std::iter::once(key)
+            .chain(key::relaxations(key))
+            .find_map(|k| self.exact(k).map(|row| (k, row)))
+    }
+}
+
+type Fault<'a> = (&'static str, &'a str, &'static str);
+
+fn parse_row<'a>(
+    line: &'a str,
+    names: &HashMap<String, Mnemonic>,
+) -> Result<(Key, Row), Fault<'a>> {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let [form, fused, unfused, groups, low, high, cycles] = cells[..] else {
+        return Err(("row", line, "seven columns separated by tabs"));
+    };
+    let row = Row {
+        fused: count(fused)?,
+        unfused: count(unfused)?,
+        groups: parse_groups(groups)?,
+        latency_min: latency(low)?,
+        latency_max: latency(high)?,
+        latency_bound: high.starts_with('<'),
+        cycles: cycles.parse().map_err(|_| ("cycles", cycles, "a number"))?,
+    };
+    Ok((parse_form(form, names)?, row))
+}
+
+/// Counts above [`UOPS_MAX`] are cut to it.
+fn count(text: &str) -> Result<u8, Fault<'_>> {
+    let n: usize = text.parse().map_err(|_| ("uop count", text, "a whole number"))?;
+    Ok(n.min(UOPS_MAX) as u8)
+}
+
+fn latency(text: &str) -> Result<Option<u8>, Fault<'_>> {
+    if text == "-" {
+        return Ok(None);
+    }
+    let number = text.trim_start_matches('<');
+    let cycles: u32 = number.parse().map_err(|_| ("latency", text, "a number, <number or -"))?;
+    Ok(Some(cycles.min(255) as u8))
+}
+
+fn parse_groups(text: &str) -> Result<Vec<Group>, Fault<'_>> {
+    const RULE: &str = "count*p and port digits, joined by +";
+    let mut left = UOPS_MAX;
+    let mut groups = Vec::new();
+    for part in text.split('+').filter(|p| *p != "-") {
+        let (n, ports) = part.split_once("*p").ok_or(("ports", text, RULE))?;
+        let n: usize = n.parse().map_err(|_| ("ports", text, RULE))?;
+        let mut mask = 0u8;
+        for c in ports.chars() {
+            let port = c.to_digit(8).ok_or(("ports", text, RULE))?;
+            mask |= 1 << port;
+        }
+        let count = n.min(left);
+        left -= count;
+        if count > 0 {
+            groups.push(Group { count: count as u8, ports: mask });
+        }
+    }
+    Ok(groups)
+}
+
+fn parse_form<'a>(form: &'a str, names: &HashMap<String, Mnemonic>) -> Result<Key, Fault<'a>> {
+    let mut words: Vec<&str> = form.split(' ').collect();
+    let prefix = match words[0] {
+        "lock" => Prefix::Lock,
+        "rep" => Prefix::Rep,
+        "repne" => Prefix::Repne,
+        _ => Prefix::None,
+    };
+    if prefix != Prefix::None {
+        words.remove(0);
+    }
+    let name = words.first().copied().unwrap_or("");
+    let mnemonic = *names.get(name).ok_or(("mnemonic", form, "an x86-64 mnemonic"))?;
+    let mut kinds = [0; OPERANDS];
+    let operands = words.get(1).copied().unwrap_or("");
+    for (i, text) in operands.split(',').filter(|o| !o.is_empty()).enumerate() {
+        let slot = kinds.get_mut(i).ok_or(("operands", form, "at most five"))?;
+        *slot = key::kind(text).ok_or(("operand", form, "a kind named in the header"))?;
+    }
+    Ok(Key { mnemonic, prefix, kinds })
+}
