@@ -1,0 +1,56 @@
+//! What an access found and when its data is there.
+
+/// Where the data of an access was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// In the first-level cache, ready.
+    L1,
+    /// In a fill buffer: the line was on its way into the first level already.
+    FillBuffer,
+    /// In the second level.
+    L2,
+    /// In the last level.
+    Llc,
+    /// In memory.
+    Dram,
+}
+
+/// Where the translation of an access was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TlbLevel {
+    /// In the first-level TLB (ITLB or DTLB).
+    L1,
+    /// In the second-level TLB.
+    Stlb,
+    /// In the page tables.
+    Walk,
+}
+
+/// The answer to one access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The cycle at which the data can be used; see the method that returned it.
+    pub ready: u64,
+    /// Where the data was found; of a split access the farther of the two.
+    pub level: Level,
+    /// Where the translation was found.
+    pub tlb: TlbLevel,
+    /// The first touch of a page: the operating system has to provide it first. `ready` does not
+    /// contain that time; the core adds [`crate::PageFaultParams::cycles`] where it takes the
+    /// exception.
+    pub page_fault: bool,
+}
+
+impl Access {
+    /// The later, farther of the two halves of a split access.
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self {
+            ready: self.ready.max(other.ready),
+            level: self.level.max(other.level),
+            tlb: self.tlb.max(other.tlb),
+            page_fault: self.page_fault | other.page_fault,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! A set-associative array of keys with exact LRU: the contents of a cache or a TLB.
+
+use crate::fill::Fill;
+
+/// A key that no line and no page number has.
+const NONE: u64 = u64::MAX;
+/// One per four-bit field: multiplied by a way it fills every field with that way.
+const EVERY: u64 = 0x1111_1111_1111_1111;
+/// Ways that the recency word has room for.
+pub(crate) const ASSOC_MAX: u32 = 16;
+
+/// Recency and flags of a set. `order` holds way numbers, the most recently used in the lowest
+/// four bits; empty ways are last, so the victim is always the last way in order.
+#[derive(Clone, Copy, Debug)]
+struct Set {
+    order: u64,
+    dirty: u16,
+    prefetched: u16,
+}
+
+const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, dirty: 0, prefetched: 0 };
+
+/// A place in the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    set: u32,
+    way: u32,
+    index: u32,
+}
+
+/// What had to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Victim {
+    pub(crate) key: u64,
+    pub(crate) dirty: bool,
+    pub(crate) prefetched: bool,
+}
+
+/// The array.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    keys: Vec<u64>,
+    fills: Vec<Fill>,
+    sets: Vec<Set>,
+    assoc: u32,
+    /// Keys of a set, rounded up to whole groups of four for the comparison.
+    stride: u32,
+    /// Sets minus one if that is a power of two, which masks; else 0, which divides.
+    mask: u64,
+}
+
+impl Array {
+    /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`].
+    pub(crate) fn new(sets: u64, assoc: u32) -> Self {
+        let stride = assoc.next_multiple_of(4);
+        let total = sets as usize * stride as usize;
+        Self {
+            keys: vec![NONE; total],
+            fills: vec![Fill::PRESENT; total],
+            sets: vec![FRESH; sets as usize],
+            assoc,
+            stride,
+            mask: if sets.is_power_of_two() { sets - 1 } else { 0 },
+        }
+    }
+
+    #[inline]
+    fn set_of(&self, key: u64) -> usize {
+        let sets = self.sets.len() as u64;
+        (if self.mask != 0 || sets == 1 { key & self.mask } else { key % sets }) as usize
+    }
+
+    #[inline]
+    fn slot(&self, set: usize, way: u32) -> Slot {
+        Slot { set: set as u32, way, index: set as u32 * self.stride + way }
+    }
+
+    /// The place of `key`; recency stays as it is.
+    #[inline]
+    pub(crate) fn find(&self, key: u64) -> Option<Slot> {
+        let set = self.set_of(key);
+        let first = set * self.stride as usize;
+        let keys = &self.keys[first..first + self.stride as usize];
+        for (group, four) in keys.chunks_exact(4).enumerate() {
+            let hits = u32::from(four[0] == key)
+                | u32::from(four[1] == key) << 1
+                | u32::from(four[2] == key) << 2
+                | u32::from(four[3] == key) << 3;
+            if hits != 0 {
+                return Some(self.slot(set, group as u32 * 4 + hits.trailing_zeros()));
+            }
+        }
+        None
+    }
+
+    /// The place of `key`, which becomes the most recently used of its set.
+    #[inline]
+    pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
+        let set = self.set_of(key);
+        let slot = self.slot(set, (self.sets[set].order & 15) as u32);
+        if self.keys[slot.index as usize] == key {
+            return Some(slot);
+        }
+        let slot = self.find(key)?;
+        self.touch(slot);
+        Some(slot)
+    }
+
+    /// Makes a place the most recently used of its set.
+    #[inline]
+    pub(crate) fn touch(&mut self, slot: Slot) {
+        let order = &mut self.sets[slot.set as usize].order;
+        let upto = below(position(*order, slot.way) + 1);
+        *order = (*order & !upto) | ((*order << 4) & upto) | u64::from(slot.way);
+    }
+
+    /// Puts `key`, which must be absent, in the place of the least recently used one.
+    pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Slot, Option<Victim>) {
+        let set = self.set_of(key);
+        let state = &mut self.sets[set];
+        let way = ((state.order >> (4 * (self.assoc - 1))) & 15) as u32;
+        let bit = 1_u16 << way;
+        let (dirty, prefetched) = (state.dirty & bit != 0, state.prefetched & bit != 0);
+        state.dirty &= !bit;
+        state.prefetched &= !bit;
+        let slot = self.slot(set, way);
+        self.touch(slot);
+        let old = std::mem::replace(&mut self.keys[slot.index as usize], key);
+        self.fills[slot.index as usize] = fill;
+        (slot, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
+    }
+
+    /// Removes `key`; the answer is what it was.
+    pub(crate) fn remove(&mut self, key: u64) -> Option<Victim> {
+        let slot = self.find(key)?;
+        let victim = Victim { key, dirty: self.is_dirty(slot), prefetched: self.prefetched(slot) };
+        self.empty(slot);
+        Some(victim)
+    }
+
+    /// Empties a place and makes it the next to be filled.
+    fn empty(&mut self, slot: Slot) {
+        self.keys[slot.index as usize] = NONE;
+        self.fills[slot.index as usize] = Fill::PRESENT;
+        let state = &mut self.sets[slot.set as usize];
+        state.dirty &= !(1 << slot.way);
+        state.prefetched &= !(1 << slot.way);
+        let at = position(state.order, slot.way);
+        let kept = below(at) | !below(self.assoc);
+        let moved = (state.order >> 4) & !kept & below(self.assoc - 1);
+        let last = u64::from(slot.way) << (4 * (self.assoc - 1));
+        state.order = (state.order & kept) | moved | last;
+    }
+
+    /// Empties the less recently used half of the ways of each set (`assoc / 2` of them).
+    pub(crate) fn trash_lru_half(&mut self) {
+        for set in 0..self.sets.len() {
+            let order = self.sets[set].order;
+            for at in (self.assoc - self.assoc / 2)..self.assoc {
+                self.empty(self.slot(set, ((order >> (4 * at)) & 15) as u32));
+            }
+        }
+    }
+
+    /// Empties everything.
+    pub(crate) fn clear(&mut self) {
+        self.keys.fill(NONE);
+        self.fills.fill(Fill::PRESENT);
+        self.sets.fill(FRESH);
+    }
+
+    /// Arrival of what is at a place.
+    #[inline]
+    pub(crate) fn fill(&self, slot: Slot) -> Fill {
+        self.fills[slot.index as usize]
+    }
+
+    #[inline]
+    pub(crate) fn set_fill(&mut self, slot: Slot, fill: Fill) {
+        self.fills[slot.index as usize] = fill;
+    }
+
+    #[inline]
+    pub(crate) fn is_dirty(&self, slot: Slot) -> bool {
+        self.sets[slot.set as usize].dirty & (1 << slot.way) != 0
+    }
+
+    #[inline]
+    pub(crate) fn set_dirty(&mut self, slot: Slot) {
+        self.sets[slot.set as usize].dirty |= 1 << slot.way;
+    }
+
+    #[inline]
+    pub(crate) fn prefetched(&self, slot: Slot) -> bool {
+        self.sets[slot.set as usize].prefetched & (1 << slot.way) != 0
+    }
+
+    #[inline]
+    pub(crate) fn set_prefetched(&mut self, slot: Slot, on: bool) {
+        let bits = &mut self.sets[slot.set as usize].prefetched;
+        *bits = (*bits & !(1 << slot.way)) | (u16::from(on) << slot.way);
+    }
+
+    /// The keys of the set that `key` maps to, most recently used first.
+    #[cfg(test)]
+    pub(crate) fn recency(&self, key: u64) -> Vec<u64> {
+        let set = self.set_of(key);
+        let order = self.sets[set].order;
+        (0..self.assoc)
+            .map(|at| self.keys[self.slot(set, ((order >> (4 * at)) & 15) as u32).index as usize])
+            .filter(|key| *key != NONE)
+            .collect()
+    }
+}
+
+/// The place of `way` in a recency word: the lowest four-bit field that equals it.
+#[inline]
+fn position(order: u64, way: u32) -> u32 {
+    let zero_where_equal = order ^ (EVERY * u64::from(way));
+    let found = zero_where_equal.wrapping_sub(EVERY) & !zero_where_equal & (EVERY << 3);
+    found.trailing_zeros() / 4
+}
+
+/// The lowest `fields` four-bit fields.
+#[inline]
+fn below(fields: u32) -> u64 {
+    if fields >= 16 { u64::MAX } else { (1 << (4 * fields)) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn a_full_set_gives_up_its_least_recently_used_key() {
+        let mut array = Array::new(4, 3);
+        for key in [0, 4, 8] {
+            assert_eq!(array.insert(key, Fill::PRESENT).1, None);
+        }
+        assert!(array.lookup(0).is_some());
+        let victim = array.insert(12, Fill::PRESENT).1.unwrap();
+        assert_eq!(victim.key, 4);
+        assert_eq!(array.recency(0), [12, 0, 8]);
+    }
+
+    #[test]
+    fn an_emptied_place_is_filled_before_any_key_is_given_up() {
+        let mut array = Array::new(1, 4);
+        for key in 0..4 {
+            array.insert(key, Fill::PRESENT);
+        }
+        assert!(array.remove(2).is_some());
+        assert_eq!(array.recency(0), [3, 1, 0]);
+        assert_eq!(array.insert(9, Fill::PRESENT).1, None);
+        assert_eq!(array.recency(0), [9, 3, 1, 0]);
+    }
+
+    #[test]
+    fn trashing_keeps_the_more_recently_used_half_of_each_set() {
+        for assoc in [1, 2, 5, 8, 16] {
+            let mut array = Array::new(2, assoc);
+            for key in 0..2 * u64::from(assoc) {
+                let (slot, _) = array.insert(key, Fill::PRESENT);
+                array.set_dirty(slot);
+            }
+            let kept = assoc.div_ceil(2) as usize;
+            let before = [array.recency(0), array.recency(1)];
+            array.trash_lru_half();
+            assert_eq!(array.recency(0), before[0][..kept]);
+            assert_eq!(array.recency(1), before[1][..kept]);
+            let (_, victim) = array.insert(1_000, Fill::PRESENT);
+            assert_eq!(victim.is_some(), assoc == 1, "the dropped data is not written back");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_array_equals_a_list_per_set(
+            sets in 1_u64..6, assoc in 1_u32..=16,
+            steps in prop::collection::vec((0_u8..5, 0_u64..60), 1..400),
+        ) {
+            let mut array = Array::new(sets, assoc);
+            let mut lists = vec![VecDeque::new(); sets as usize];
+            for (what, key) in steps {
+                let list = &mut lists[(key % sets) as usize];
+                let at = list.iter().position(|k| *k == key);
+                if what == 0 {
+                    prop_assert_eq!(array.remove(key).is_some(), at.is_some());
+                    at.map(|at| list.remove(at));
+                } else {
+                    prop_assert_eq!(array.find(key).is_some(), at.is_some());
+                    prop_assert_eq!(array.lookup(key).is_some(), at.is_some());
+                    let mut gone = None;
+                    match at {
+                        Some(at) => drop(list.remove(at)),
+                        None => {
+                            if list.len() == assoc as usize {
+                                gone = list.pop_back();
+                            }
+                            let victim = array.insert(key, Fill::PRESENT).1;
+                            prop_assert_eq!(victim.map(|v| v.key), gone);
+                        }
+                    }
+                    list.push_front(key);
+                }
+                prop_assert_eq!(&array.recency(key), &Vec::from(list.clone()));
+            }
+        }
+    }
+}

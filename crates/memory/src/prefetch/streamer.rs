@@ -1,0 +1,132 @@
+//! L2 streamer: follows ascending or descending requests within a 4 KB page and runs ahead.
+
+use crate::translate::PAGE_SHIFT;
+
+/// A stream: the page, the last line asked for and how far the prefetches got.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    page: u64,
+    last: u64,
+    /// The farthest line asked for, in the direction of the stream.
+    front: u64,
+    /// +1 ascending, -1 descending, 0 not known yet.
+    direction: i8,
+}
+
+/// Lines to prefetch: `count` lines from `first` on, in steps of `step`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) first: u64,
+    pub(crate) step: i64,
+    pub(crate) count: u64,
+}
+
+impl Run {
+    pub(crate) const NONE: Self = Self { first: 0, step: 0, count: 0 };
+
+    pub(crate) fn line(&self, n: u64) -> u64 {
+        self.first.wrapping_add_signed(self.step * n as i64)
+    }
+}
+
+/// The streams; a page has one place, which it shares with pages of the same low bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Streamer {
+    streams: Vec<Stream>,
+    distance: u64,
+    degree: u64,
+    lines_shift: u32,
+}
+
+impl Streamer {
+    pub(crate) fn new(streams: u32, distance: u32, degree: u32, line: u64) -> Self {
+        let none = Stream { page: u64::MAX, last: 0, front: 0, direction: 0 };
+        Self {
+            streams: vec![none; streams as usize],
+            distance: distance.into(),
+            degree: degree.into(),
+            lines_shift: PAGE_SHIFT - line.trailing_zeros(),
+        }
+    }
+
+    /// Sees a request to the L2.
+    pub(crate) fn request(&mut self, line: u64) -> Run {
+        let page = line >> self.lines_shift;
+        let at = page as usize & (self.streams.len() - 1);
+        let stream = &mut self.streams[at];
+        if stream.page != page {
+            *stream = Stream { page, last: line, front: line, direction: 0 };
+            return Run::NONE;
+        }
+        let moved = line as i64 - stream.last as i64;
+        stream.last = line;
+        let direction = moved.signum() as i8;
+        if direction == 0 {
+            return Run::NONE;
+        }
+        if direction != stream.direction {
+            stream.direction = direction;
+            stream.front = line;
+        }
+        let first_line = page << self.lines_shift;
+        let last_line = first_line + (1 << self.lines_shift) - 1;
+        let (front, step) = (stream.front, i64::from(direction));
+        let (run, front) = if direction > 0 {
+            let front = front.max(line);
+            let end = (line + self.distance).min(last_line).min(front + self.degree);
+            (Run { first: front + 1, step, count: end - front }, end)
+        } else {
+            let front = front.min(line);
+            let end = (line.saturating_sub(self.distance))
+                .max(first_line)
+                .max(front.saturating_sub(self.degree));
+            (Run { first: front.wrapping_sub(1), step, count: front - end }, end)
+        };
+        stream.front = front;
+        run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(streamer: &mut Streamer, line: u64) -> Vec<u64> {
+        let run = streamer.request(line);
+        (0..run.count).map(|n| run.line(n)).collect()
+    }
+
+    #[test]
+    fn the_second_request_of_a_page_starts_a_stream_in_its_direction() {
+        let mut streamer = Streamer::new(32, 20, 2, 64);
+        assert_eq!(asked(&mut streamer, 10), []);
+        assert_eq!(asked(&mut streamer, 11), [12, 13]);
+        assert_eq!(asked(&mut streamer, 12), [14, 15]);
+        assert_eq!(asked(&mut streamer, 64 + 40), []);
+        assert_eq!(asked(&mut streamer, 64 + 39), [64 + 38, 64 + 37]);
+    }
+
+    #[test]
+    fn a_stream_runs_at_most_its_distance_ahead_and_stays_in_the_page() {
+        for distance in [3, 20] {
+            let mut streamer = Streamer::new(32, distance, 2, 64);
+            let mut front = 0;
+            for line in 0..64 {
+                for ahead in asked(&mut streamer, line) {
+                    assert!(ahead > front, "no line twice");
+                    assert!(ahead <= line + u64::from(distance) && ahead < 64);
+                    front = ahead;
+                }
+            }
+            assert_eq!(front, 63);
+        }
+    }
+
+    #[test]
+    fn a_descending_stream_ends_at_the_first_line_of_its_page() {
+        let mut streamer = Streamer::new(32, 20, 2, 64);
+        let all: Vec<u64> = (64..128).rev().flat_map(|l| asked(&mut streamer, l)).collect();
+        // Line 127 is seen alone; 126 makes the direction and asks for 125 and 124.
+        assert_eq!(all, (64..126).rev().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,120 @@
+//! Things that one request at a time can have: entries of fill buffers, of the superqueue, page
+//! walkers, DRAM banks. Requests come in program order, not in time order.
+
+/// What one of them is known to do: its latest interval, and the gap before that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Booked {
+    idle_from: u64,
+    start: u64,
+    end: u64,
+}
+
+impl Booked {
+    /// The first cycle from `cycle` on at which it can be had for `duration`: in the gap before
+    /// its latest interval, or after that.
+    #[inline]
+    pub(crate) fn free_at(&self, cycle: u64, duration: u64) -> u64 {
+        if self.idle_from <= cycle && cycle + duration <= self.start {
+            cycle
+        } else {
+            cycle.max(self.end)
+        }
+    }
+
+    /// Takes it from `start`, as [`Booked::free_at`] allowed, to `end`.
+    #[inline]
+    pub(crate) fn take(&mut self, start: u64, end: u64) {
+        if start >= self.end {
+            *self = Self { idle_from: self.end, start, end };
+        } else {
+            self.idle_from = end;
+        }
+    }
+}
+
+/// A grant of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// The cycle from which the request holds its entry.
+    pub(crate) start: u64,
+    entry: u32,
+}
+
+/// A bounded number of equal entries.
+///
+/// Of the entries that are free the one that became free last is taken: a chain of dependent
+/// requests then stays in one entry, and earlier requests of younger instructions find the
+/// others free.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    entries: Vec<Booked>,
+}
+
+impl Slots {
+    pub(crate) fn new(entries: u32) -> Self {
+        Self { entries: vec![Booked::default(); entries as usize] }
+    }
+
+    /// The entry and the time at which a request of `cycle` gets it; it is expected to hold it
+    /// for `duration`. With all taken it waits for the earliest to become free.
+    pub(crate) fn grant(&self, cycle: u64, duration: u64) -> Grant {
+        let mut best = (u64::MAX, u64::MAX, 0);
+        for (entry, booked) in self.entries.iter().enumerate() {
+            let start = booked.free_at(cycle, duration);
+            let idle = start.saturating_sub(booked.end);
+            best = best.min((start, idle, entry as u32));
+        }
+        Grant { start: best.0, entry: best.2 }
+    }
+
+    /// Takes the granted entry until `end`.
+    pub(crate) fn hold(&mut self, grant: Grant, end: u64) {
+        self.entries[grant.entry as usize].take(grant.start, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(slots: &mut Slots, cycle: u64, duration: u64) -> u64 {
+        let grant = slots.grant(cycle, duration);
+        slots.hold(grant, grant.start + duration);
+        grant.start
+    }
+
+    #[test]
+    fn the_request_after_the_last_free_entry_waits_for_the_earliest_end() {
+        let mut slots = Slots::new(3);
+        for (cycle, duration) in [(0, 50), (1, 20), (2, 100)] {
+            assert_eq!(take(&mut slots, cycle, duration), cycle);
+        }
+        assert_eq!(take(&mut slots, 3, 10), 1 + 20);
+        assert_eq!(take(&mut slots, 4, 10), 1 + 20 + 10);
+    }
+
+    #[test]
+    fn an_entry_is_taken_until_its_end_and_free_at_it() {
+        let mut slots = Slots::new(1);
+        take(&mut slots, 0, 10);
+        assert_eq!(slots.grant(9, 1).start, 10);
+        assert_eq!(slots.grant(10, 1).start, 10);
+    }
+
+    #[test]
+    fn a_chain_of_later_requests_leaves_the_other_entries_to_earlier_ones() {
+        let mut slots = Slots::new(2);
+        for step in 0..10 {
+            assert_eq!(take(&mut slots, step * 100, 100), step * 100);
+        }
+        assert_eq!(take(&mut slots, 5, 100), 5);
+    }
+
+    #[test]
+    fn an_early_request_fits_before_a_booked_interval_only_if_it_ends_in_time() {
+        let mut slots = Slots::new(1);
+        take(&mut slots, 100, 10);
+        assert_eq!(slots.grant(40, 60).start, 40);
+        assert_eq!(slots.grant(41, 60).start, 110);
+    }
+}

@@ -1,0 +1,260 @@
+//! Translation: the TLBs, the page walker and the pages touched so far.
+
+use crate::access::{Level, TlbLevel};
+use crate::array::Array;
+use crate::caches::Caches;
+use crate::fill::Fill;
+use crate::pages::Pages;
+use crate::params::MemoryParams;
+use crate::slots::Slots;
+use crate::statistics::{TlbStatistics, WalkStatistics};
+
+/// 4 KB pages.
+pub(crate) const PAGE_SHIFT: u32 = 12;
+/// Pages of a page-directory entry.
+const PDE_SHIFT: u32 = 9;
+/// Page-table entries take eight bytes (Intel system manual, "4-Level Paging").
+const ENTRY_BYTES: u64 = 8;
+/// Where the tables lie: one linear table for each level, above every program address. So
+/// neighbouring pages' entries share lines, as they do in real tables.
+const PAGE_TABLES: u64 = 0xff00_0000_0000_0000;
+const PAGE_DIRECTORIES: u64 = 0xfe00_0000_0000_0000;
+/// Page numbers of 48-bit addresses.
+const PAGE_NUMBERS: u64 = (1 << 36) - 1;
+
+/// A translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Translated {
+    /// The cycle at which the access can go on; its own cycle on a first-level hit.
+    pub(crate) cycle: u64,
+    pub(crate) level: TlbLevel,
+    pub(crate) page_fault: bool,
+}
+
+/// Which first-level TLB is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Data,
+    Code,
+}
+
+/// A TLB and its counters.
+#[derive(Clone, Debug)]
+struct Tlb {
+    array: Array,
+    statistics: TlbStatistics,
+}
+
+impl Tlb {
+    fn new(entries: u32, assoc: u32) -> Self {
+        let array = Array::new(u64::from(entries / assoc), assoc);
+        Self { array, statistics: TlbStatistics::default() }
+    }
+
+    /// Looks a page up: the cycle at which the translation is there, with `latency` for a hit.
+    #[inline]
+    fn find<const TIMED: bool>(&mut self, page: u64, cycle: u64, latency: u64) -> Option<u64> {
+        self.statistics.accesses += 1;
+        let Some(slot) = self.array.lookup(page) else {
+            self.statistics.misses += 1;
+            return None;
+        };
+        self.statistics.hits += 1;
+        let ready = cycle + latency;
+        let fill = self.array.fill(slot);
+        if !TIMED || fill.ready() <= ready {
+            return Some(ready);
+        }
+        let (usable, fill) = fill.used_at(cycle);
+        self.array.set_fill(slot, fill);
+        Some(usable.max(ready))
+    }
+}
+
+/// The TLBs and the walker.
+#[derive(Clone, Debug)]
+pub(crate) struct Translation {
+    dtlb: Tlb,
+    itlb: Tlb,
+    stlb: Tlb,
+    pde: Array,
+    walkers: Slots,
+    pages: Pages,
+    stlb_latency: u64,
+    walk_cycles: u64,
+    code_pages: u64,
+    line_shift: u32,
+    walk: WalkStatistics,
+}
+
+impl Translation {
+    /// Empty TLBs from checked parameters.
+    pub(crate) fn new(p: &MemoryParams) -> Self {
+        Self {
+            dtlb: Tlb::new(p.dtlb.entries, p.dtlb.assoc),
+            itlb: Tlb::new(p.itlb.entries, p.itlb.assoc),
+            stlb: Tlb::new(p.stlb.entries, p.stlb.assoc),
+            pde: Tlb::new(p.walk.pde_entries, p.walk.pde_assoc).array,
+            walkers: Slots::new(p.walk.walkers),
+            pages: Pages::new(),
+            stlb_latency: p.stlb.latency,
+            walk_cycles: p.walk.cycles,
+            code_pages: p.page_fault.code_pages,
+            line_shift: p.line.trailing_zeros(),
+            walk: WalkStatistics::default(),
+        }
+    }
+
+    /// Translates a data address.
+    #[inline]
+    pub(crate) fn data<const TIMED: bool>(
+        &mut self,
+        addr: u64,
+        cycle: u64,
+        caches: &mut Caches,
+    ) -> Translated {
+        match self.dtlb.find::<TIMED>(addr >> PAGE_SHIFT, cycle, 0) {
+            Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
+            None => self.miss::<TIMED>(addr >> PAGE_SHIFT, cycle, Side::Data, caches),
+        }
+    }
+
+    /// Translates an instruction address.
+    #[inline]
+    pub(crate) fn code<const TIMED: bool>(
+        &mut self,
+        addr: u64,
+        cycle: u64,
+        caches: &mut Caches,
+    ) -> Translated {
+        match self.itlb.find::<TIMED>(addr >> PAGE_SHIFT, cycle, 0) {
+            Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
+            None => self.miss::<TIMED>(addr >> PAGE_SHIFT, cycle, Side::Code, caches),
+        }
+    }
+
+    /// True if the page of `addr` was touched before: a software prefetch to another is dropped.
+    pub(crate) fn touched(&self, addr: u64) -> bool {
+        let page = addr >> PAGE_SHIFT;
+        self.dtlb.array.find(page).is_some() || self.pages.contains(page)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn miss<const TIMED: bool>(
+        &mut self,
+        page: u64,
+        cycle: u64,
+        side: Side,
+        caches: &mut Caches,
+    ) -> Translated {
+        let found = self.stlb.find::<TIMED>(page, cycle, self.stlb_latency);
+        let (ready, level, page_fault) = match found {
+            Some(ready) => (ready, TlbLevel::Stlb, false),
+            None => {
+                let ready = self.walk::<TIMED>(page, cycle + self.stlb_latency, caches);
+                let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
+                self.stlb.array.insert(page, fill);
+                (ready, TlbLevel::Walk, self.touch(page, side))
+            }
+        };
+        let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
+        let first = match side {
+            Side::Data => &mut self.dtlb,
+            Side::Code => &mut self.itlb,
+        };
+        first.array.insert(page, fill);
+        Translated { cycle: ready, level, page_fault }
+    }
+
+    /// Reads the page tables: the cycle at which the translation is there. The entries above the
+    /// page directory cover 1 GB and 512 GB each and are taken to be always cached.
+    fn walk<const TIMED: bool>(&mut self, page: u64, cycle: u64, caches: &mut Caches) -> u64 {
+        let page = page & PAGE_NUMBERS;
+        let grant = self.walkers.grant(cycle, self.walk_cycles);
+        let mut now = grant.start + self.walk_cycles;
+        let directory = page >> PDE_SHIFT;
+        if self.pde.lookup(directory).is_none() {
+            now = self.read::<TIMED>(PAGE_DIRECTORIES + directory * ENTRY_BYTES, now, caches);
+            self.pde.insert(directory, Fill::PRESENT);
+        }
+        now = self.read::<TIMED>(PAGE_TABLES + page * ENTRY_BYTES, now, caches);
+        self.walk.walks += 1;
+        if TIMED {
+            self.walkers.hold(grant, now);
+            self.walk.cycles += now - grant.start;
+        }
+        now
+    }
+
+    fn read<const TIMED: bool>(&mut self, addr: u64, cycle: u64, caches: &mut Caches) -> u64 {
+        let (ready, level) = caches.walk::<TIMED>(addr >> self.line_shift, cycle);
+        *match level {
+            Level::L1 | Level::FillBuffer => &mut self.walk.reads_l1d,
+            Level::L2 => &mut self.walk.reads_l2,
+            Level::Llc => &mut self.walk.reads_llc,
+            Level::Dram => &mut self.walk.reads_dram,
+        } += 1;
+        ready
+    }
+
+    /// Notes the touch of a page; true if the operating system had to provide it.
+    fn touch(&mut self, page: u64, side: Side) -> bool {
+        let first = self.pages.touch(page);
+        if first && side == Side::Code {
+            let start = page & !(self.code_pages - 1);
+            for around in start..start + self.code_pages {
+                self.pages.touch(around);
+            }
+        }
+        self.walk.page_faults += u64::from(first);
+        first
+    }
+
+    /// Empties the TLBs and the walker's cache.
+    pub(crate) fn flush(&mut self) {
+        for array in
+            [&mut self.dtlb.array, &mut self.itlb.array, &mut self.stlb.array, &mut self.pde]
+        {
+            array.clear();
+        }
+    }
+
+    /// Forgets the pages that lie wholly in the range: their next touch is a first one.
+    pub(crate) fn unmap(&mut self, addr: u64, len: u64) {
+        let first = addr.div_ceil(1 << PAGE_SHIFT);
+        let end = addr.saturating_add(len) >> PAGE_SHIFT;
+        if first >= end {
+            return;
+        }
+        self.pages.forget(first, end);
+        if end - first > FLUSH_CEILING {
+            self.flush();
+            return;
+        }
+        for page in first..end {
+            for array in [&mut self.dtlb.array, &mut self.itlb.array, &mut self.stlb.array] {
+                array.remove(page);
+            }
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> [TlbStatistics; 3] {
+        [self.itlb.statistics, self.dtlb.statistics, self.stlb.statistics]
+    }
+
+    pub(crate) fn walk_statistics(&self) -> WalkStatistics {
+        self.walk
+    }
+
+    pub(crate) fn reset_statistics(&mut self) {
+        for tlb in [&mut self.dtlb, &mut self.itlb, &mut self.stlb] {
+            tlb.statistics = TlbStatistics::default();
+        }
+        self.walk = WalkStatistics::default();
+    }
+}
+
+/// Linux flushes the whole TLB rather than more single pages than this
+/// (`tlb_single_page_flush_ceiling`).
+const FLUSH_CEILING: u64 = 33;
