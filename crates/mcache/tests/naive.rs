@@ -68,7 +68,7 @@ impl Naive {
             self.take(class);
             return "rejected";
         };
-        if self.config.index && alloc % step != 0 {
+        if self.config.index && !alloc.is_multiple_of(step) {
             self.take(class);
             return "rejected";
         }
