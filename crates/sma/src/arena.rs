@@ -1,0 +1,283 @@
+//! What heaps have in common: [`RawArena`] in units for the layers of this crate, [`Arena`] in
+//! bytes and pointers for users.
+
+use crate::error::{AllocError, FreeError};
+use core::ptr::NonNull;
+
+/// A heap in units and granule numbers: what pools, handles and headers are built on.
+///
+/// # Safety
+/// `take` must return granules whose memory nobody else has until they are given back.
+pub unsafe trait RawArena {
+    /// Bytes of a unit.
+    const GRANULE: usize;
+    /// Bytes of a block.
+    const BLOCK: usize;
+    /// The rule for sizes.
+    type Classes: crate::Classes;
+
+    /// Address of granule 0.
+    fn base(&self) -> NonNull<u8>;
+    /// Number of granules.
+    fn granules(&self) -> u32;
+    /// Takes `units`, a rounded size, without recording it.
+    fn take(&self, units: u32) -> Option<u32>;
+    /// Gives back what `take` returned.
+    ///
+    /// # Safety
+    /// `granule` and `units` must be those of one `take`, and nobody may use the memory.
+    unsafe fn give(&self, granule: u32, units: u32);
+    /// Records an allocation, in checked heaps.
+    fn mark(&self, granule: u32, units: u32);
+    /// Strikes an allocation out or refuses, in checked heaps; agrees to everything otherwise.
+    ///
+    /// # Errors
+    /// The misuse, by name.
+    fn unmark(&self, granule: u32, units: u32) -> Result<(), FreeError>;
+    /// True if wrong frees are refused.
+    fn is_checked(&self) -> bool;
+    /// Whether a recorded allocation starts at the granule; true in unchecked heaps.
+    fn is_start(&self, granule: u32) -> bool;
+    /// Bytes of state, of this layer and those below.
+    fn state_bytes(&self) -> usize;
+
+    /// Rounds a request to units.
+    ///
+    /// # Errors
+    /// Zero, or more than the region.
+    #[inline]
+    fn units(&self, bytes: usize) -> Result<u32, AllocError> {
+        let limit = self.granules() as usize * Self::GRANULE;
+        if bytes == 0 {
+            return Err(AllocError::ZeroSize);
+        }
+        if bytes > limit {
+            return Err(AllocError::TooLarge { bytes, limit });
+        }
+        let units = bytes.div_ceil(Self::GRANULE) as u32;
+        let per_block = const { Self::BLOCK / Self::GRANULE } as u32;
+        Ok(<Self::Classes as crate::Classes>::round(units, per_block))
+    }
+
+    /// The granule of a pointer.
+    ///
+    /// # Errors
+    /// A pointer that is no granule's.
+    #[inline]
+    fn granule_of(&self, ptr: NonNull<u8>) -> Result<u32, FreeError> {
+        let address = ptr.as_ptr() as usize;
+        let offset = address.wrapping_sub(self.base().as_ptr() as usize);
+        if offset / Self::GRANULE >= self.granules() as usize {
+            return Err(FreeError::Foreign { address });
+        }
+        if !offset.is_multiple_of(Self::GRANULE) {
+            return Err(FreeError::Misaligned { offset, granule: Self::GRANULE });
+        }
+        Ok((offset / Self::GRANULE) as u32)
+    }
+
+    /// The pointer to a granule.
+    #[inline]
+    fn pointer_to(&self, granule: u32) -> NonNull<u8> {
+        // SAFETY: a granule number of this heap lies in the region.
+        unsafe { self.base().add(granule as usize * Self::GRANULE) }
+    }
+
+    /// `take` and `mark`, with the error.
+    ///
+    /// # Errors
+    /// Exhaustion.
+    #[inline]
+    fn take_marked(&self, units: u32) -> Result<u32, AllocError> {
+        match self.take(units) {
+            Some(granule) => {
+                self.mark(granule, units);
+                Ok(granule)
+            }
+            None => Err(AllocError::Exhausted { bytes: units as usize * Self::GRANULE }),
+        }
+    }
+
+    /// The size and alignment a request is served with.
+    ///
+    /// # Errors
+    /// An alignment this region cannot give.
+    #[inline]
+    fn fit(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
+        // Small regions are aligned to their rounded size, counted from the region's start, and
+        // large ones to the block.
+        let of_base = 1usize << (self.base().as_ptr() as usize).trailing_zeros();
+        let limit = of_base.min(Self::BLOCK);
+        if !align.is_power_of_two() || align > limit {
+            return Err(AllocError::Alignment { align, limit });
+        }
+        if bytes == 0 {
+            return Err(AllocError::ZeroSize);
+        }
+        Ok(bytes.max(align))
+    }
+}
+
+/// A heap in bytes. Callers keep the size of what they allocated, or use [`Tagged`] or
+/// [`Headed`], which do it for them.
+///
+/// [`Tagged`]: crate::Tagged
+/// [`Headed`]: crate::Headed
+pub trait Arena {
+    /// Allocates `bytes`, aligned to 8 if the region is.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, AllocError>;
+
+    /// Frees an allocation of `bytes`.
+    ///
+    /// # Errors
+    /// In a checked heap, every misuse by name; the heap is unchanged.
+    ///
+    /// # Safety
+    /// Nobody may use the memory afterwards. In an unchecked heap, `ptr` must come from `alloc`
+    /// of this heap with the same `bytes` (or one rounded to the same size) and not be freed yet.
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) -> Result<(), FreeError>;
+
+    /// Allocates with an alignment of up to a block, as far as the region itself is aligned.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    fn alloc_aligned(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, AllocError>;
+
+    /// Frees what `alloc_aligned` returned.
+    ///
+    /// # Errors
+    /// As `free`.
+    ///
+    /// # Safety
+    /// As `free`, with the same `align` too.
+    unsafe fn free_aligned(
+        &self,
+        ptr: NonNull<u8>,
+        bytes: usize,
+        align: usize,
+    ) -> Result<(), FreeError>;
+
+    /// The bytes an allocation of `bytes` really has.
+    ///
+    /// # Errors
+    /// Sizes that cannot be allocated.
+    fn usable_bytes(&self, bytes: usize) -> Result<usize, AllocError>;
+
+    /// Whether an address lies in the region.
+    fn contains(&self, ptr: NonNull<u8>) -> bool;
+
+    /// Bytes under management.
+    fn capacity_bytes(&self) -> usize;
+
+    /// Bytes of state, inside the region or not.
+    fn total_state_bytes(&self) -> usize;
+}
+
+impl<A: RawArena> Arena for A {
+    #[inline]
+    fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, AllocError> {
+        let units = self.units(bytes)?;
+        self.take_marked(units).map(|granule| self.pointer_to(granule))
+    }
+
+    #[inline]
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) -> Result<(), FreeError> {
+        let units = self.units(bytes).map_err(|_| FreeError::Size { bytes })?;
+        let granule = if self.is_checked() {
+            self.granule_of(ptr)?
+        } else {
+            ((ptr.as_ptr() as usize - self.base().as_ptr() as usize) / A::GRANULE) as u32
+        };
+        self.unmark(granule, units)?;
+        // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
+        unsafe { self.give(granule, units) };
+        Ok(())
+    }
+
+    #[inline]
+    fn alloc_aligned(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, AllocError> {
+        self.alloc(self.fit(bytes, align)?)
+    }
+
+    #[inline]
+    unsafe fn free_aligned(
+        &self,
+        ptr: NonNull<u8>,
+        bytes: usize,
+        align: usize,
+    ) -> Result<(), FreeError> {
+        let bytes = self.fit(bytes, align).map_err(|_| FreeError::Size { bytes })?;
+        // SAFETY: the caller's promise.
+        unsafe { self.free(ptr, bytes) }
+    }
+
+    fn usable_bytes(&self, bytes: usize) -> Result<usize, AllocError> {
+        self.units(bytes).map(|units| units as usize * A::GRANULE)
+    }
+
+    fn contains(&self, ptr: NonNull<u8>) -> bool {
+        let offset = (ptr.as_ptr() as usize).wrapping_sub(self.base().as_ptr() as usize);
+        offset < self.capacity_bytes()
+    }
+
+    fn capacity_bytes(&self) -> usize {
+        self.granules() as usize * A::GRANULE
+    }
+
+    fn total_state_bytes(&self) -> usize {
+        self.state_bytes()
+    }
+}
+
+// SAFETY: the same heap.
+unsafe impl<A: RawArena> RawArena for &A {
+    const GRANULE: usize = A::GRANULE;
+    const BLOCK: usize = A::BLOCK;
+    type Classes = A::Classes;
+
+    #[inline]
+    fn base(&self) -> NonNull<u8> {
+        A::base(self)
+    }
+
+    #[inline]
+    fn granules(&self) -> u32 {
+        A::granules(self)
+    }
+
+    #[inline]
+    fn take(&self, units: u32) -> Option<u32> {
+        A::take(self, units)
+    }
+
+    #[inline]
+    unsafe fn give(&self, granule: u32, units: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { A::give(self, granule, units) }
+    }
+
+    #[inline]
+    fn mark(&self, granule: u32, units: u32) {
+        A::mark(self, granule, units);
+    }
+
+    #[inline]
+    fn unmark(&self, granule: u32, units: u32) -> Result<(), FreeError> {
+        A::unmark(self, granule, units)
+    }
+
+    fn is_checked(&self) -> bool {
+        A::is_checked(self)
+    }
+
+    fn is_start(&self, granule: u32) -> bool {
+        A::is_start(self, granule)
+    }
+
+    fn state_bytes(&self) -> usize {
+        A::state_bytes(self)
+    }
+}

@@ -1,0 +1,132 @@
+//! A table of recently freed sizes, small or large, the least recently used one replaced.
+//!
+//! The paper's processor has a content-addressable memory of 16 words for this; here the same 16
+//! words are 8 keys and 8 words of three regions, and the look-up is a loop.
+
+use super::{Pool, PoolWord};
+use core::cell::Cell;
+
+const ENTRIES: usize = 8;
+
+/// Eight sizes of three regions each; adds 64 bytes of state (96 with `u64` words).
+pub struct Cam<W = u32> {
+    /// Size in units in the low 28 bits (0: empty), age in the high 4 (0: used last).
+    keys: [Cell<u32>; ENTRIES],
+    words: [Cell<W>; ENTRIES],
+}
+
+const SIZE: u32 = (1 << 28) - 1;
+
+impl<W: PoolWord> Cam<W> {
+    #[inline]
+    fn find(&self, units: u32) -> Option<usize> {
+        self.keys.iter().position(|key| key.get() & SIZE == units)
+    }
+
+    #[inline]
+    fn age(&self, entry: usize) -> u32 {
+        self.keys[entry].get() >> 28
+    }
+
+    /// Makes an entry the last used: those younger than it age by one.
+    #[inline]
+    fn touch(&self, entry: usize, units: u32) {
+        let age = self.age(entry);
+        for key in &self.keys {
+            let value = key.get();
+            if value >> 28 < age {
+                key.set(value + (1 << 28));
+            }
+        }
+        self.keys[entry].set(units);
+    }
+
+    fn oldest(&self) -> usize {
+        (0..ENTRIES).max_by_key(|&entry| self.age(entry)).unwrap_or(0)
+    }
+
+    fn empty(&self, entry: usize, evict: &mut impl FnMut(u32, u32)) {
+        let units = self.keys[entry].get() & SIZE;
+        while let Some((granule, rest)) = self.words[entry].get().pop() {
+            self.words[entry].set(rest);
+            evict(granule, units);
+        }
+    }
+}
+
+impl<W: PoolWord> Pool for Cam<W> {
+    const REACH: u32 = W::REACH;
+
+    fn new() -> Self {
+        Self {
+            keys: core::array::from_fn(|age| Cell::new((age as u32) << 28)),
+            words: core::array::from_fn(|_| Cell::new(W::EMPTY)),
+        }
+    }
+
+    #[inline]
+    fn get(&self, units: u32, _: u32) -> Option<u32> {
+        let entry = self.find(units)?;
+        self.touch(entry, units);
+        let (granule, rest) = self.words[entry].get().pop()?;
+        self.words[entry].set(rest);
+        Some(granule)
+    }
+
+    #[inline]
+    fn put(&self, granule: u32, units: u32, _: u32, mut evict: impl FnMut(u32, u32)) -> bool {
+        let entry = self.find(units).unwrap_or_else(|| {
+            let oldest = self.oldest();
+            self.empty(oldest, &mut evict);
+            oldest
+        });
+        self.touch(entry, units);
+        let Some(word) = self.words[entry].get().push(granule) else { return false };
+        self.words[entry].set(word);
+        true
+    }
+
+    fn drain(&self, mut evict: impl FnMut(u32, u32)) {
+        for entry in 0..ENTRIES {
+            self.empty(entry, &mut evict);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cam, ENTRIES, Pool};
+    use std::vec::Vec;
+
+    #[test]
+    fn the_ninth_size_evicts_the_least_recently_used_one() {
+        let cam = Cam::<u32>::new();
+        let mut out = Vec::new();
+        for size in 1..=ENTRIES as u32 {
+            assert!(cam.put(size * 10, size, 16, |g, u| out.push((g, u))));
+        }
+        assert!(out.is_empty());
+        // Size 1 is the oldest until it is asked for; then size 2 is.
+        assert_eq!(cam.get(1, 16), Some(10));
+        assert!(cam.put(900, 99, 16, |g, u| out.push((g, u))));
+        assert_eq!(out, [(20, 2)]);
+        assert!(cam.put(901, 98, 16, |g, u| out.push((g, u))));
+        assert_eq!(out, [(20, 2), (30, 3)]);
+    }
+
+    #[test]
+    fn a_size_keeps_three_regions_and_large_sizes_count_too() {
+        let cam = Cam::<u32>::new();
+        for granule in [160, 320, 480] {
+            assert!(cam.put(granule, 160, 16, |_, _| panic!("nothing is old")));
+        }
+        assert!(!cam.put(640, 160, 16, |_, _| panic!("nothing is old")));
+        assert_eq!([cam.get(160, 16), cam.get(160, 16)], [Some(480), Some(320)]);
+    }
+
+    #[test]
+    fn the_table_is_64_bytes() {
+        // 16 words of 4 bytes, as the paper's Table 1 counts.
+        assert_eq!(Cam::<u32>::new().state_bytes(), 64);
+    }
+}

@@ -1,0 +1,48 @@
+//! Static pools in local memory: one word of three regions per small size.
+
+use super::{Pool, PoolWord};
+use crate::classes::{Classes, PowerOfTwo};
+use core::cell::Cell;
+
+/// One pool of three regions for every size below a block; adds 4 bytes of state per size (8 with
+/// `u64` words, needed above 2,048 granules).
+pub struct Lm<C: Classes = PowerOfTwo, W = u32>(C::PerClass<Cell<W>>);
+
+impl<C: Classes, W: PoolWord> Pool for Lm<C, W> {
+    const REACH: u32 = W::REACH;
+
+    fn new() -> Self {
+        Self(C::fill(|_| Cell::new(W::EMPTY)))
+    }
+
+    #[inline(always)]
+    fn get(&self, units: u32, per_block: u32) -> Option<u32> {
+        if units >= per_block {
+            return None;
+        }
+        let cell = self.0.as_ref().get(C::pool(units))?;
+        let (granule, rest) = cell.get().pop()?;
+        cell.set(rest);
+        Some(granule)
+    }
+
+    #[inline(always)]
+    fn put(&self, granule: u32, units: u32, per_block: u32, _: impl FnMut(u32, u32)) -> bool {
+        if units >= per_block {
+            return false;
+        }
+        let Some(cell) = self.0.as_ref().get(C::pool(units)) else { return false };
+        let Some(word) = cell.get().push(granule) else { return false };
+        cell.set(word);
+        true
+    }
+
+    fn drain(&self, mut evict: impl FnMut(u32, u32)) {
+        for (index, cell) in self.0.as_ref().iter().enumerate() {
+            while let Some((granule, rest)) = cell.get().pop() {
+                cell.set(rest);
+                evict(granule, C::pool_units(index));
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Deferred coalescing (paper, section 4.1): freed regions wait in a pool for the next request of
+//! their size instead of being merged and split again.
+//!
+//! A pool belongs to one core. Over a shared heap every core has its own: `Deferred::new(&heap)`.
+//! When the heap below is exhausted, the pool is emptied into it and the request tried again; what
+//! waits in *other* cores' pools stays out of reach (at most 360 bytes per core with [`Lm`] and
+//! blocks of 128 bytes).
+
+mod cam;
+mod lm;
+mod word;
+
+pub use cam::Cam;
+pub use lm::Lm;
+pub use word::PoolWord;
+
+use crate::arena::RawArena;
+use crate::error::{FreeError, InitError};
+use core::ptr::NonNull;
+
+/// Where freed regions wait.
+pub trait Pool {
+    /// Regions at or beyond this granule number cannot be kept.
+    const REACH: u32;
+    /// An empty pool.
+    fn new() -> Self;
+    /// Takes a region of this rounded size out.
+    fn get(&self, units: u32, per_block: u32) -> Option<u32>;
+    /// Keeps a region, or returns false. Whatever must leave goes to `evict` as granule and size.
+    fn put(&self, granule: u32, units: u32, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
+    /// Sends everything to `evict`.
+    fn drain(&self, evict: impl FnMut(u32, u32));
+    /// Bytes of state.
+    fn state_bytes(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+/// A heap behind a pool.
+#[derive(Debug)]
+pub struct Deferred<A: RawArena, P: Pool = Lm<<A as RawArena>::Classes>> {
+    arena: A,
+    pool: P,
+}
+
+impl<A: RawArena, P: Pool> Deferred<A, P> {
+    const PER_BLOCK: u32 = (A::BLOCK / A::GRANULE) as u32;
+
+    /// Puts an empty pool before a heap.
+    ///
+    /// # Errors
+    /// A region with more granules than the pool's words can name; use pools of `u64`.
+    pub fn new(arena: A) -> Result<Self, InitError> {
+        if arena.granules() > P::REACH {
+            return Err(InitError::TooLarge {
+                bytes: arena.granules() as usize * A::GRANULE,
+                limit: P::REACH as usize * A::GRANULE,
+            });
+        }
+        Ok(Self { arena, pool: P::new() })
+    }
+
+    /// The heap below.
+    pub fn inner(&self) -> &A {
+        &self.arena
+    }
+
+    /// Frees all waiting regions and says how many there were.
+    pub fn flush(&self) -> usize {
+        let mut count = 0;
+        self.pool.drain(|granule, units| {
+            count += 1;
+            // SAFETY: the pool holds what `give` below was handed, each once.
+            unsafe { self.arena.give(granule, units) }
+        });
+        count
+    }
+}
+
+impl<A: RawArena, P: Pool> Drop for Deferred<A, P> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+// SAFETY: a region is in the pool, in the heap below, or with the caller.
+unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
+    const GRANULE: usize = A::GRANULE;
+    const BLOCK: usize = A::BLOCK;
+    type Classes = A::Classes;
+
+    #[inline(always)]
+    fn base(&self) -> NonNull<u8> {
+        self.arena.base()
+    }
+
+    #[inline(always)]
+    fn granules(&self) -> u32 {
+        self.arena.granules()
+    }
+
+    #[inline]
+    fn take(&self, units: u32) -> Option<u32> {
+        if let Some(granule) = self.pool.get(units, Self::PER_BLOCK) {
+            return Some(granule);
+        }
+        let found = self.arena.take(units);
+        if found.is_some() || self.flush() == 0 {
+            return found;
+        }
+        self.arena.take(units)
+    }
+
+    #[inline]
+    unsafe fn give(&self, granule: u32, units: u32) {
+        let kept = self.pool.put(granule, units, Self::PER_BLOCK, |granule, units| {
+            // SAFETY: the pool holds what earlier calls were handed, each once.
+            unsafe { self.arena.give(granule, units) }
+        });
+        if !kept {
+            // SAFETY: the caller's promise.
+            unsafe { self.arena.give(granule, units) }
+        }
+    }
+
+    #[inline]
+    fn mark(&self, granule: u32, units: u32) {
+        self.arena.mark(granule, units);
+    }
+
+    #[inline]
+    fn unmark(&self, granule: u32, units: u32) -> Result<(), FreeError> {
+        self.arena.unmark(granule, units)
+    }
+
+    #[inline(always)]
+    fn is_checked(&self) -> bool {
+        self.arena.is_checked()
+    }
+
+    fn is_start(&self, granule: u32) -> bool {
+        self.arena.is_start(granule)
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.arena.state_bytes() + self.pool.state_bytes()
+    }
+}

@@ -1,0 +1,98 @@
+//! Small regions when lists and tags belong to the caller alone: Listings 3 to 5, corrected.
+
+use super::Engine;
+use crate::links::{Links, NIL};
+use crate::sharing::Sharing;
+use crate::tag;
+
+impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+    /// Takes the front of the smallest free region of at least `units`: best fit by class, last
+    /// freed first within one.
+    #[inline]
+    pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
+        let lists = self.lists();
+        let mut class = units.next_power_of_two().trailing_zeros();
+        let granule = loop {
+            if class == Self::CLASSES {
+                return None;
+            }
+            let head = lists.head(class);
+            if head != NIL {
+                break head;
+            }
+            class += 1;
+        };
+        lists.pop(class, granule);
+
+        let (block, start) = (granule / Self::UNITS, granule % Self::UNITS);
+        let (kept, end) = (start + units, start + (1 << class));
+        let held_at = self.position(block);
+        let held = self.tag_word(block, held_at);
+        let others = self.tag(held) & !(1 << tag::bit(Self::UNITS, start, class));
+        let tag = others | self.push_rest(block, kept, end);
+        if held_at < start || held_at >= kept {
+            self.set_tag(held, tag);
+        } else if tag == 0 {
+            self.set_full(block);
+        } else {
+            // The tag's granule is handed out. Its new place is the end of the rest, or of the
+            // largest free region (the lowest bit): fronts are taken first.
+            let at = if kept < end {
+                end - 1
+            } else {
+                tag::last_unit(Self::UNITS, tag.trailing_zeros())
+            };
+            self.set_position(block, at);
+            self.set_tag(self.tag_word(block, at), tag);
+        }
+        Some(granule)
+    }
+
+    /// Puts units `from..to` of a block into the lists and returns their tag bits. No piece has a
+    /// free buddy: each one's buddy overlaps the units before `from`, which are in use.
+    #[inline]
+    pub(super) fn push_rest(&self, block: u32, from: u32, to: u32) -> u32 {
+        let mut bits = 0;
+        for (position, class) in tag::rest(from, to) {
+            bits |= 1 << tag::bit(Self::UNITS, position, class);
+            self.lists().push(class, block * Self::UNITS + position);
+        }
+        bits
+    }
+
+    /// Frees one region of a class and merges it with its buddies.
+    #[inline]
+    pub(super) fn give_exclusive(&self, granule: u32, class: u32) {
+        let lists = self.lists();
+        let (block, mut position) = (granule / Self::UNITS, granule % Self::UNITS);
+        let mut class = class;
+        if self.is_full(block) {
+            // The first free region of the block: the tag is made anew, at the region's end.
+            let at = position + (1 << class) - 1;
+            self.set_position(block, at);
+            self.set_tag(self.tag_word(block, at), 1 << tag::bit(Self::UNITS, position, class));
+            lists.push(class, granule);
+            return;
+        }
+        let held = self.tag_word(block, self.position(block));
+        let mut tag = self.tag(held);
+        loop {
+            let bit = tag::bit(Self::UNITS, position, class);
+            let buddy = 1 << (bit ^ 1);
+            if tag & buddy == 0 {
+                // The list first: with long links it may write to the tag's word.
+                lists.push(class, block * Self::UNITS + position);
+                self.set_tag(held, tag | 1 << bit);
+                return;
+            }
+            tag &= !buddy;
+            lists.unlink(class, block * Self::UNITS + (position ^ (1 << class)));
+            position &= !(1 << class);
+            class += 1;
+            if class == Self::CLASSES {
+                self.bitmap().give(block, 1);
+                return;
+            }
+        }
+    }
+}

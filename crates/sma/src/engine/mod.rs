@@ -1,0 +1,217 @@
+//! The allocator proper, in units and granule numbers, without pointers.
+//!
+//! A request of `units` is `units / block` whole blocks and a tail. Blocks come from the bitmap,
+//! a tail (or a small request, which is a tail without blocks) from the small regions. Whoever
+//! takes a region keeps its front and gives back the rest in aligned powers of two, so a region
+//! may have any number of units; whoever frees gives back the aligned powers of two it consists
+//! of. The tag of the block describes every such layout.
+//!
+//! - `exclusive`: small regions with lists and tags to oneself: one core, or behind one lock, or
+//!   behind all class locks.
+//! - `fine`: small regions with a lock per class.
+
+mod exclusive;
+#[cfg(target_has_atomic = "32")]
+mod fine;
+mod inspect;
+
+pub use inspect::Survey;
+
+use crate::bitmap::Bitmap;
+use crate::geometry::Geometry;
+use crate::links::{Links, Lists, NIL};
+use crate::sharing::Sharing;
+use crate::tag;
+use crate::words::Words;
+use core::marker::PhantomData;
+
+/// A heap over two arrays of words.
+pub struct Engine<const BLOCK: usize, K, S: Sharing> {
+    region: S::Words,
+    state: S::Words,
+    blocks: u32,
+    sharing: S,
+    links: PhantomData<K>,
+}
+
+impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+    const UNITS: u32 = Geometry::<BLOCK>::UNITS;
+    const CLASSES: u32 = Geometry::<BLOCK>::CLASSES;
+
+    /// Takes over `blocks` blocks of `region` and resets the state.
+    pub fn new(region: S::Words, state: S::Words, blocks: u32) -> Self {
+        let () = Geometry::<BLOCK>::VALID;
+        let engine = Self { region, state, blocks, sharing: S::new(), links: PhantomData };
+        for word in 0..Geometry::<BLOCK>::state_words(blocks) {
+            engine.state.store(word, if word < Self::CLASSES { NIL } else { 0 });
+        }
+        engine.bitmap().fill();
+        engine
+    }
+
+    /// Blocks under management.
+    #[inline(always)]
+    pub const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Bytes that the locks add to the state.
+    pub const fn lock_bytes(&self) -> usize {
+        size_of::<S>()
+    }
+
+    /// The state's words, checks included.
+    #[inline(always)]
+    pub const fn state(&self) -> &S::Words {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn bitmap(&self) -> Bitmap<'_, S::Words> {
+        Bitmap::new(&self.state, Geometry::<BLOCK>::BITMAP, self.blocks)
+    }
+
+    #[inline(always)]
+    fn lists(&self) -> Lists<'_, S::Words, K> {
+        Lists::new(&self.region, &self.state, Geometry::<BLOCK>::GRANULE_WORDS)
+    }
+
+    /// Allocates `units`, already rounded; returns the first granule.
+    #[inline]
+    pub fn take(&self, units: u32) -> Option<u32> {
+        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
+        if blocks == 0 {
+            return self.take_small(tail);
+        }
+        let first = self.bitmap().take(blocks + u32::from(tail != 0))?;
+        if tail != 0 {
+            self.split_block(first + blocks, tail);
+        }
+        Some(first * Self::UNITS)
+    }
+
+    /// Frees what `take(units)` returned.
+    #[inline]
+    pub fn give(&self, granule: u32, units: u32) {
+        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
+        if tail != 0 {
+            self.give_small(granule + blocks * Self::UNITS, tail);
+        }
+        if blocks != 0 {
+            self.bitmap().give(granule / Self::UNITS, blocks);
+        }
+    }
+
+    #[inline]
+    fn take_small(&self, units: u32) -> Option<u32> {
+        let found = if S::FINE {
+            self.take_fine(units)
+        } else {
+            self.sharing.enter();
+            let found = self.take_exclusive(units);
+            self.sharing.leave();
+            found
+        };
+        if found.is_some() {
+            return found;
+        }
+        // No free region is large enough: split a block.
+        let block = self.bitmap().take(1)?;
+        self.split_block(block, units);
+        Some(block * Self::UNITS)
+    }
+
+    /// Keeps the first `units` of a block that nobody else knows yet and gives back the rest.
+    #[inline]
+    fn split_block(&self, block: u32, units: u32) {
+        let last = Self::UNITS - 1;
+        self.set_position(block, last);
+        if S::FINE {
+            self.set_tag(self.tag_word(block, last), 0);
+            for (position, class) in tag::rest(units, Self::UNITS) {
+                self.give_fine(block * Self::UNITS + position, class);
+            }
+        } else {
+            self.sharing.enter();
+            let tag = self.push_rest(block, units, Self::UNITS);
+            self.set_tag(self.tag_word(block, last), tag);
+            self.sharing.leave();
+        }
+    }
+
+    #[inline]
+    fn give_small(&self, granule: u32, units: u32) {
+        let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
+        if !S::FINE {
+            self.sharing.enter();
+        }
+        for (position, class) in tag::parts(position, units) {
+            let granule = block * Self::UNITS + position;
+            if S::FINE {
+                self.give_fine(granule, class);
+            } else {
+                self.give_exclusive(granule, class);
+            }
+        }
+        if !S::FINE {
+            self.sharing.leave();
+        }
+    }
+
+    /// Whether a split block has nothing free, and so no tag.
+    #[inline(always)]
+    fn is_full(&self, block: u32) -> bool {
+        let word = self.state.load(Geometry::<BLOCK>::full(self.blocks) + block / 32);
+        word >> (block % 32) & 1 == 1
+    }
+
+    #[inline(always)]
+    fn set_full(&self, block: u32) {
+        self.state.set(Geometry::<BLOCK>::full(self.blocks) + block / 32, 1 << (block % 32));
+    }
+
+    /// Word and shift of a block's tag position.
+    #[inline(always)]
+    fn position_field(&self, block: u32) -> (u32, u32) {
+        let bits = Geometry::<BLOCK>::POSITION_BITS;
+        let per_word = 32 / bits;
+        (Geometry::<BLOCK>::positions(self.blocks) + block / per_word, block % per_word * bits)
+    }
+
+    /// The unit whose second word is the block's tag.
+    #[inline(always)]
+    fn position(&self, block: u32) -> u32 {
+        let (word, shift) = self.position_field(block);
+        self.state.load(word) >> shift & (Self::UNITS - 1)
+    }
+
+    /// Says where the tag is, which also says that the block is not full. The caller has all
+    /// locks, or nobody else knows the block.
+    #[inline(always)]
+    fn set_position(&self, block: u32, position: u32) {
+        let (word, shift) = self.position_field(block);
+        self.state.clear(word, ((Self::UNITS - 1) & !position) << shift);
+        self.state.set(word, position << shift);
+        if self.is_full(block) {
+            self.state.clear(Geometry::<BLOCK>::full(self.blocks) + block / 32, 1 << (block % 32));
+        }
+    }
+
+    /// The region word that holds the tag at a unit.
+    #[inline(always)]
+    fn tag_word(&self, block: u32, position: u32) -> u32 {
+        (block * Self::UNITS + position) * Geometry::<BLOCK>::GRANULE_WORDS + 1
+    }
+
+    #[inline(always)]
+    fn tag(&self, word: u32) -> u32 {
+        self.region.load(word) & !3
+    }
+
+    /// Writes a whole tag and keeps the bits that links own.
+    #[inline(always)]
+    fn set_tag(&self, word: u32, tag: u32) {
+        let links = if K::SPARE == 0 { 0 } else { self.region.load(word) & K::SPARE };
+        self.region.store(word, tag | links);
+    }
+}

@@ -1,0 +1,235 @@
+//! Doubly linked lists of free regions, both links of a node packed into one word (paper, section
+//! 4.2).
+//!
+//! A link is a granule number. The end of a list is marked by a node's own number, so no value is
+//! lost as a null: 16 bits reach 65,536 granules.
+
+use crate::words::Words;
+
+/// An empty list's head.
+pub const NIL: u32 = u32::MAX;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Short {}
+    impl Sealed for super::Long {}
+}
+
+/// How wide links are.
+pub trait Links: sealed::Sealed {
+    /// Bits of a link.
+    const BITS: u32;
+    /// The bits of a granule's second word that belong to links and not to a tag.
+    const SPARE: u32;
+}
+
+/// 16-bit links: regions up to 65,536 granules (512 kB with granules of 8 bytes).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Short;
+
+/// 17-bit links, the topmost bits in the second word's two bits that no tag uses: regions up to
+/// 1 MB at every block size, for two more accesses per link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Long;
+
+impl Links for Short {
+    const BITS: u32 = 16;
+    const SPARE: u32 = 0;
+}
+
+impl Links for Long {
+    const BITS: u32 = 17;
+    const SPARE: u32 = 3;
+}
+
+/// The lists over `region`, heads in words `0..classes` of `state`, `stride` words per granule.
+pub struct Lists<'a, W, K> {
+    region: &'a W,
+    state: &'a W,
+    stride: u32,
+    links: core::marker::PhantomData<K>,
+}
+
+impl<'a, W: Words, K: Links> Lists<'a, W, K> {
+    #[inline(always)]
+    pub const fn new(region: &'a W, state: &'a W, stride: u32) -> Self {
+        Self { region, state, stride, links: core::marker::PhantomData }
+    }
+
+    /// The first node of a class, or [`NIL`].
+    #[inline(always)]
+    pub fn head(&self, class: u32) -> u32 {
+        self.state.load(class)
+    }
+
+    /// The previous and next node; the node itself where there is none.
+    #[inline(always)]
+    pub fn links(&self, node: u32) -> (u32, u32) {
+        let word = self.region.load(node * self.stride);
+        let (mut previous, mut next) = (word >> 16, word & 0xffff);
+        if K::SPARE != 0 {
+            let high = self.region.load(node * self.stride + 1);
+            previous |= (high & 2) << 15;
+            next |= (high & 1) << 16;
+        }
+        (previous, next)
+    }
+
+    #[inline(always)]
+    fn set_links(&self, node: u32, previous: u32, next: u32) {
+        self.region.store(node * self.stride, previous << 16 | (next & 0xffff));
+        if K::SPARE != 0 {
+            self.spare(node, (previous >> 16) << 1 | next >> 16, 3);
+        }
+    }
+
+    #[inline(always)]
+    fn set_previous(&self, node: u32, previous: u32) {
+        let word = self.region.load(node * self.stride);
+        self.region.store(node * self.stride, previous << 16 | (word & 0xffff));
+        if K::SPARE != 0 {
+            self.spare(node, (previous >> 16) << 1, 2);
+        }
+    }
+
+    #[inline(always)]
+    fn set_next(&self, node: u32, next: u32) {
+        let word = self.region.load(node * self.stride);
+        self.region.store(node * self.stride, (word & 0xffff_0000) | (next & 0xffff));
+        if K::SPARE != 0 {
+            self.spare(node, next >> 16, 1);
+        }
+    }
+
+    /// Writes the `of` bits of the second word; the rest may be a tag that others change.
+    #[inline(always)]
+    fn spare(&self, node: u32, bits: u32, of: u32) {
+        let word = node * self.stride + 1;
+        self.region.clear(word, of & !bits);
+        self.region.set(word, bits);
+    }
+
+    /// Puts a node in front.
+    #[inline(always)]
+    pub fn push(&self, class: u32, node: u32) {
+        let head = self.head(class);
+        if head == NIL {
+            self.set_links(node, node, node);
+        } else {
+            self.set_links(node, node, head);
+            self.set_previous(head, node);
+        }
+        self.state.store(class, node);
+    }
+
+    /// Takes the first node, which must be `node`, out.
+    #[inline(always)]
+    pub fn pop(&self, class: u32, node: u32) {
+        let (_, next) = self.links(node);
+        if next == node {
+            self.state.store(class, NIL);
+        } else {
+            self.set_previous(next, next);
+            self.state.store(class, next);
+        }
+    }
+
+    /// Takes a node out, wherever it is.
+    #[inline(always)]
+    pub fn unlink(&self, class: u32, node: u32) {
+        let (previous, next) = self.links(node);
+        if previous == node {
+            return self.pop(class, node);
+        }
+        if next == node {
+            self.set_next(previous, previous);
+        } else {
+            self.set_next(previous, next);
+            self.set_previous(next, previous);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Space;
+    use crate::words::{FromPointer, Plain};
+    use core::ptr::NonNull;
+    use std::collections::VecDeque;
+    use std::vec;
+
+    fn agrees_with_a_deque<K: Links>(granules: u32) {
+        let mut region = vec![0u32; granules as usize * 2];
+        let mut state = vec![NIL; 2];
+        // SAFETY: both vectors outlive the lists and are touched through them only.
+        let (words, heads) = unsafe {
+            (
+                Plain::from_pointer(NonNull::new(region.as_mut_ptr()).unwrap(), Space::Region),
+                Plain::from_pointer(NonNull::new(state.as_mut_ptr()).unwrap(), Space::State),
+            )
+        };
+        let lists = Lists::<_, K>::new(&words, &heads, 2);
+        let mut model: [VecDeque<u32>; 2] = Default::default();
+        let mut seed = 0x1234_5678u64;
+        for _ in 0..20_000 {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            let class = (seed >> 40 & 1) as usize;
+            // Both ends of the range of numbers, so that every bit of a link is in use.
+            let node =
+                if seed >> 41 & 1 == 0 { seed as u32 % 8 } else { granules - 1 - seed as u32 % 8 };
+            if let Some(at) = model[class].iter().position(|&n| n == node) {
+                if at == 0 && seed >> 42 & 1 == 0 {
+                    lists.pop(class as u32, node);
+                } else {
+                    lists.unlink(class as u32, node);
+                }
+                model[class].remove(at);
+            } else if !model[1 - class].contains(&node) {
+                lists.push(class as u32, node);
+                model[class].push_front(node);
+            }
+            for (class, deque) in model.iter().enumerate() {
+                assert_eq!(lists.head(class as u32), deque.front().copied().unwrap_or(NIL));
+                for (i, &n) in deque.iter().enumerate() {
+                    let previous = if i == 0 { n } else { deque[i - 1] };
+                    let next = deque.get(i + 1).copied().unwrap_or(n);
+                    assert_eq!(lists.links(n), (previous, next));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_links_agree_with_a_deque_up_to_the_last_16_bit_number() {
+        agrees_with_a_deque::<Short>(1 << Short::BITS);
+    }
+
+    #[test]
+    fn long_links_agree_with_a_deque_up_to_the_last_17_bit_number() {
+        agrees_with_a_deque::<Long>(1 << Long::BITS);
+    }
+
+    #[test]
+    fn long_links_leave_the_tag_bits_of_the_second_word_alone() {
+        let mut region = vec![0xffff_fffcu32; 1 << 18];
+        let mut state = vec![NIL; 1];
+        // SAFETY: both vectors outlive the lists and are touched through them only.
+        let (words, heads) = unsafe {
+            (
+                Plain::from_pointer(NonNull::new(region.as_mut_ptr()).unwrap(), Space::Region),
+                Plain::from_pointer(NonNull::new(state.as_mut_ptr()).unwrap(), Space::State),
+            )
+        };
+        let lists = Lists::<_, Long>::new(&words, &heads, 2);
+        for node in [0, 70_000, 131_071, 65_535] {
+            lists.push(0, node);
+        }
+        lists.unlink(0, 131_071);
+        for node in [0, 70_000, 131_071, 65_535] {
+            assert_eq!(words.load(node * 2 + 1) & !3, 0xffff_fffc);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Who may use a heap at the same time: one core, several with one lock, several with a lock per
+//! class.
+
+use crate::words::{Plain, Words};
+
+/// How a heap is shared. Implemented by [`Local`], [`CoarseLock`], [`FineLocks`] and
+/// [`Watched`](crate::Watched); the words type cannot be named outside this crate.
+pub trait Sharing {
+    #[doc(hidden)]
+    #[allow(private_bounds)]
+    type Words: Words;
+    #[doc(hidden)]
+    const FINE: bool;
+    #[doc(hidden)]
+    fn new() -> Self;
+    /// Begins an operation on lists and tags.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn enter(&self) {}
+    /// Ends an operation on lists and tags.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn leave(&self) {}
+    /// Closes one class.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lock(&self, _class: u32) {}
+    /// Opens one class that this core has closed.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn unlock(&self, _class: u32) {}
+}
+
+/// One core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Local;
+
+impl Sharing for Local {
+    type Words = Plain;
+    const FINE: bool = false;
+
+    #[inline(always)]
+    fn new() -> Self {
+        Self
+    }
+}
+
+#[cfg(target_has_atomic = "32")]
+pub use shared::{CoarseLock, FineLocks};
+
+#[cfg(target_has_atomic = "32")]
+mod shared {
+    use super::Sharing;
+    use crate::lock::{RawLock, SpinLock};
+    use crate::words::Shared;
+
+    /// Several cores, one lock around lists and tags; blocks need none.
+    #[derive(Debug, Default)]
+    pub struct CoarseLock<L = SpinLock>(L);
+
+    impl<L: RawLock> Sharing for CoarseLock<L> {
+        type Words = Shared;
+        const FINE: bool = false;
+
+        fn new() -> Self {
+            Self(L::new())
+        }
+
+        #[inline]
+        fn enter(&self) {
+            self.0.lock();
+        }
+
+        #[inline]
+        fn leave(&self) {
+            // SAFETY: `enter` closed it.
+            unsafe { self.0.unlock() }
+        }
+    }
+
+    /// Several cores, one lock per class; blocks need none.
+    #[derive(Debug, Default)]
+    pub struct FineLocks<L = SpinLock>([L; 4]);
+
+    impl<L: RawLock> Sharing for FineLocks<L> {
+        type Words = Shared;
+        const FINE: bool = true;
+
+        fn new() -> Self {
+            Self(core::array::from_fn(|_| L::new()))
+        }
+
+        #[inline]
+        fn lock(&self, class: u32) {
+            self.0[class as usize & 3].lock();
+        }
+
+        #[inline]
+        fn unlock(&self, class: u32) {
+            // SAFETY: the engine unlocks only what it has locked.
+            unsafe { self.0[class as usize & 3].unlock() }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The coalesce tag: which regions of a block are free, as a heap-shaped binary tree in one word
+//! (paper, Figure 3).
+//!
+//! For a block of 16 units the bits 16..32 stand for the 16 single units, 8..16 for the pairs, and
+//! so on; bit 1 is the whole block.
+
+/// The bit number of the region of `class` at unit `position`.
+#[inline(always)]
+pub const fn bit(units: u32, position: u32, class: u32) -> u32 {
+    (units | position) >> class
+}
+
+/// The last unit of the region that bit number `bit` stands for.
+#[inline(always)]
+pub const fn last_unit(units: u32, bit: u32) -> u32 {
+    let class = units.trailing_zeros() - bit.ilog2();
+    (((bit + 1) << class) - 1) & (units - 1)
+}
+
+/// The aligned powers of two that fill units `from..to` of a block, for `to` a multiple of a power
+/// of two above `to - from`: what a split leaves behind (Listing 4, for any `from`). Yields
+/// position and class.
+#[inline(always)]
+pub fn rest(from: u32, to: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mut at = from;
+    core::iter::from_fn(move || {
+        if at >= to {
+            return None;
+        }
+        let (position, class) = (at, at.trailing_zeros());
+        at += 1 << class;
+        Some((position, class))
+    })
+}
+
+/// The aligned powers of two that units `from..from + len` consist of, for `from` a multiple of a
+/// power of two of at least `len`: what a free gives back. Yields position and class.
+#[inline(always)]
+pub fn parts(from: u32, len: u32) -> impl Iterator<Item = (u32, u32)> {
+    let (mut at, mut left) = (from, len);
+    core::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let (position, class) = (at, left.ilog2());
+        at += 1 << class;
+        left -= 1 << class;
+        Some((position, class))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_sixteen_unit_block_uses_thirty_bits_one_per_possible_region() {
+        let mut seen = 0u32;
+        for class in 0..4 {
+            for position in (0..16).step_by(1 << class) {
+                let bit = bit(16, position, class);
+                assert_eq!(seen >> bit & 1, 0, "no two regions share a bit");
+                seen |= 1 << bit;
+                assert_eq!(last_unit(16, bit), position + (1 << class) - 1);
+            }
+        }
+        assert_eq!(seen, !3);
+    }
+
+    #[test]
+    fn a_buddys_bit_is_the_bit_xor_one_and_the_parents_is_half() {
+        for class in 0..3 {
+            for position in (0..16).step_by(1 << class) {
+                let own = bit(16, position, class);
+                assert_eq!(bit(16, position ^ (1 << class), class), own ^ 1);
+                assert_eq!(bit(16, position & !(1 << class), class + 1), own >> 1);
+            }
+        }
+    }
+
+    #[test]
+    fn rest_and_parts_tile_the_region_with_aligned_pieces() {
+        for size in [1u32, 2, 4, 8, 16] {
+            for start in (0..16).step_by(size as usize) {
+                for keep in 1..=size {
+                    let all: Vec<(u32, u32)> =
+                        parts(start, keep).chain(rest(start + keep, start + size)).collect();
+                    let mut at = start;
+                    for (position, class) in all {
+                        assert_eq!(position, at);
+                        assert_eq!(position % (1 << class), 0);
+                        at += 1 << class;
+                    }
+                    assert_eq!(at, start + size);
+                }
+            }
+        }
+    }
+}
