@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
-use mallacc_decode::{Block, Decoder, Reg, Uop, UopFlags, UopKind};
+use mallacc_decode::{Block, DecodeClass, Decoder, Reg, Uop, UopFlags, UopKind};
 use stream::BlockDef;
 
 /// Start address of every block.
@@ -31,6 +31,45 @@ fn slots(block: &Block) -> f64 {
     n as f64
 }
 
+/// Cycles in which predecoding gets through the block when it is unrolled: a 16-byte line a cycle
+/// of at most six instructions, and three cycles for a length-changing prefix.
+fn predecode(block: &Block) -> f64 {
+    let rounds = 16;
+    let mut lines: HashMap<u64, f64> = HashMap::new();
+    let mut stalls = 0.0;
+    for round in 0..rounds {
+        for insn in &block.insns {
+            let end = round * u64::from(block.len) + u64::from(insn.offset) + u64::from(insn.len);
+            *lines.entry((end - 1) / 16).or_default() += 1.0;
+            stalls += f64::from(u8::from(insn.lcp)) * 3.0;
+        }
+    }
+    let count = rounds as f64 * f64::from(block.len) / 16.0;
+    let cycles: f64 = lines.values().map(|n| (n / 6.0).ceil()).sum();
+    (cycles.max(count) + stalls) / rounds as f64
+}
+
+/// Cycles in which the decoders get through the block: the first takes any instruction, the others
+/// simple ones.
+fn decode(block: &Block) -> f64 {
+    let rounds = 32;
+    let (mut cycles, mut left, mut taken) = (0.0, 0u8, 0u8);
+    for _ in 0..rounds {
+        for insn in block.insns.iter().filter(|i| !i.fused_with_previous) {
+            let last = insn.macro_fusible && taken == 3;
+            if left == 0 || insn.class != DecodeClass::Simple || last {
+                cycles += f64::from(insn.slots.div_ceil(4).max(1));
+                left = insn.decoders_beside;
+                taken = 1;
+            } else {
+                left -= 1;
+                taken += 1;
+            }
+        }
+    }
+    predecode(block).max(cycles / f64::from(rounds))
+}
+
 /// Largest pressure over all sets of ports: uops that fit nowhere else, per port.
 fn pressure(block: &Block) -> f64 {
     (1u32..256)
@@ -49,6 +88,7 @@ fn pressure(block: &Block) -> f64 {
 fn chain(block: &Block, addresses: &[String]) -> f64 {
     let mut ready = [0.0f64; Reg::COUNT];
     let mut stored: HashMap<&str, f64> = HashMap::new();
+    let mut from_load = [true; Reg::COUNT];
     let mut at = [0.0; 2];
     let rounds = 40;
     for round in 0..rounds * 2 {
@@ -58,8 +98,11 @@ fn chain(block: &Block, addresses: &[String]) -> f64 {
             let vector = usize::from(uop.flags.has(UopFlags::VECTOR));
             let done = match uop.kind {
                 UopKind::Load => {
-                    let plain = inputs + LOAD[vector];
-                    let forwarded = stored.get(address).map_or(0.0, |t| t + 4.0);
+                    let short = uop.flags.has(UopFlags::SIMPLE_ADDRESS)
+                        && vector == 0
+                        && from_load[usize::from(uop.srcs[0].0)];
+                    let plain = inputs + LOAD[vector] - f64::from(u8::from(short));
+                    let forwarded = stored.get(address).map_or(0.0, |t| t + 5.0);
                     plain.max(forwarded) + f64::from(uop.latency)
                 }
                 UopKind::StoreData => {
@@ -73,6 +116,7 @@ fn chain(block: &Block, addresses: &[String]) -> f64 {
             };
             for r in uop.dsts.iter().filter(|&&r| r != Reg::NONE) {
                 ready[usize::from(r.0)] = done;
+                from_load[usize::from(r.0)] = uop.kind == UopKind::Load;
             }
         }
         if round + 1 == rounds || round + 1 == 2 * rounds {
@@ -91,6 +135,14 @@ fn addresses(block: &Block, code: &[u8]) -> Vec<String> {
         .iter()
         .map(|slot| {
             let i = &insns[usize::from(slot.insn)];
+            // A place that moves from iteration to iteration is never the same as another.
+            let moves = block.uops.iter().any(|u| {
+                u.slot == Uop::NO_SLOT && u.dsts.iter().any(|&d| d != Reg::NONE && uses(i, d))
+                    || u.kind == UopKind::Load && u.dsts.iter().any(|&d| uses(i, d))
+            });
+            if moves {
+                return format!("moving {} {}", slot.insn, slot.store);
+            }
             format!(
                 "{:?} {:?} {} {:x} {}",
                 i.memory_base(),
@@ -101,6 +153,13 @@ fn addresses(block: &Block, code: &[u8]) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// Whether the address of an instruction contains the register of this name.
+fn uses(insn: &iced_x86::Instruction, name: Reg) -> bool {
+    [insn.memory_base(), insn.memory_index()]
+        .iter()
+        .any(|r| r.is_gpr() && Reg::gpr(r.number() as u8) == name)
 }
 
 fn text(code: &[u8]) -> String {
@@ -118,7 +177,7 @@ struct Result {
     error: f64,
     predicted: f64,
     measured: f64,
-    parts: [f64; 3],
+    parts: [f64; 4],
     line: String,
 }
 
@@ -138,8 +197,8 @@ fn main() {
         let block = decoder.block(&def(&code));
         unknown += u32::from(block.unknown);
         total += u32::from(block.insn_count);
-        let parts =
-            [slots(&block) / 4.0, pressure(&block), chain(&block, &addresses(&block, &code))];
+        let chain = chain(&block, &addresses(&block, &code));
+        let parts = [slots(&block) / 4.0, pressure(&block), chain, decode(&block)];
         let predicted = parts.iter().copied().fold(0.25, f64::max);
         let error = (predicted - measured).abs() / measured;
         results.push(Result { error, predicted, measured, parts, line: text(&code) });
@@ -152,8 +211,15 @@ fn report(results: &mut [Result], worst: usize) {
     results.sort_by(|a, b| b.error.total_cmp(&a.error));
     for r in results.iter().take(worst) {
         println!(
-            "{:6.2} {:7.2} measured {:7.2} [slots {:.2} ports {:.2} chain {:.2}] {}",
-            r.error, r.predicted, r.measured, r.parts[0], r.parts[1], r.parts[2], r.line
+            "{:6.2} {:7.2} measured {:7.2} [slots {:.2} ports {:.2} chain {:.2} decode {:.2}] {}",
+            r.error,
+            r.predicted,
+            r.measured,
+            r.parts[0],
+            r.parts[1],
+            r.parts[2],
+            r.parts[3],
+            r.line
         );
     }
     let n = results.len() as f64;

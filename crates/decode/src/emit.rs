@@ -5,7 +5,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use crate::fuse;
 use crate::idiom::{Idiom, idiom};
 use crate::key::{Key, Prefix};
-use crate::operands::{Access, Names, Operands};
+use crate::operands::{Access, Names, Operands, has_own_rhythm};
 use crate::shape::{Exec, Recipe, plan};
 use crate::table::{Row, Table, ports};
 use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
@@ -16,6 +16,9 @@ const LOAD_TO_USE: [u8; 3] = [5, 6, 7];
 /// Store-to-load forwarding in the latency of forms that read and write memory. (Table: `inc m32`
 /// at most 9 to 10, of which 5 for the load and 1 for the operation, less the load in forwarding.)
 const FORWARDING: u8 = 4;
+
+/// Cycles from which a read-modify-write is a locked one (`xchg` with memory: 19).
+const LOCKED: f32 = 19.0;
 
 /// The uops of an instruction and how the fused domain counts them.
 #[derive(Clone, Debug, Default)]
@@ -128,6 +131,15 @@ pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) ->
     let once =
         Key { prefix: if key.prefix == Prefix::Lock { Prefix::Lock } else { Prefix::None }, ..key };
     let found = table.find(once).map(|(k, r)| (k, r.clone())).or_else(|| derived(table, once));
+    if let Some((form, row)) = &found
+        && row.unfused == 0
+        && !operands.dsts.is_empty()
+    {
+        // A move to itself is not eliminated.
+        let mut moved = register_move(insn, *form, operands);
+        moved.uops[0].flags.0 &= !UopFlags::MOVE;
+        return moved;
+    }
     let unknown = found.is_none();
     let (form, row) = found.unwrap_or_else(|| (once, default_row(&operands.memory)));
     let mut out = assemble(table, insn, form, &row, operands);
@@ -186,6 +198,19 @@ impl Pieces {
 /// Smallest and largest register-to-register latency of the executing uops of a form.
 fn latency(table: &Table, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
     let (low, high) = (row.latency_min.unwrap_or(1), row.latency_max.unwrap_or(1));
+    if key.prefix == Prefix::Lock || row.cycles >= LOCKED && pieces.loads * pieces.stores > 0 {
+        // A locked operation starts when the one before is done: its cycles are its latency.
+        let chain = (row.cycles.round() as u8).saturating_sub(LOAD_TO_USE[0] + FORWARDING);
+        return (low.min(chain), chain.max(1));
+    }
+    if has_own_rhythm(key.mnemonic) {
+        let cycles = row.cycles.round().min(255.0) as u8;
+        return (cycles, cycles.max(1));
+    }
+    if divides(key.mnemonic) && low > 5 && pieces.loads == 0 {
+        // The throughput was measured with operands of few significant bits; so is this one.
+        return (low, low);
+    }
     if pieces.loads == 0 && pieces.stores == 0 {
         return (low, high.max(1));
     }
@@ -193,6 +218,7 @@ fn latency(table: &Table, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
     if let Some((_, same)) = key.register_form().and_then(|k| table.find(k))
         && let Some(high) = same.latency_max
     {
+        let high = if divides(key.mnemonic) { same.latency_min.unwrap_or(high) } else { high };
         let missing = same.exec().count().saturating_sub(here) as u8;
         let more = here.saturating_sub(same.exec().count()) as u8;
         let low = same.latency_min.unwrap_or(1);

@@ -18,8 +18,17 @@ pub fn macro_fuses(first: &Instruction, second: &Instruction) -> bool {
     if second.ip() % LINE == 0 || !operands_fuse(first) {
         return false;
     }
+    fuses_with(first.mnemonic(), condition)
+}
+
+/// Whether an instruction fuses with some conditional jump.
+pub fn is_fusible(first: &Instruction) -> bool {
+    fuses_with(first.mnemonic(), ConditionCode::e) && operands_fuse(first)
+}
+
+fn fuses_with(mnemonic: Mnemonic, condition: ConditionCode) -> bool {
     use ConditionCode as C;
-    match first.mnemonic() {
+    match mnemonic {
         Mnemonic::Test | Mnemonic::And => true,
         Mnemonic::Cmp | Mnemonic::Add | Mnemonic::Sub => {
             !matches!(condition, C::o | C::no | C::s | C::ns | C::p | C::np)

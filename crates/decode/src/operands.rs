@@ -148,6 +148,29 @@ pub fn uses_stack_engine(insn: &Instruction) -> bool {
     matches!(insn.mnemonic(), Push | Pop | Call | Ret | Pushf | Pushfq | Popf | Popfq)
 }
 
+/// Instructions that follow each other at an interval which neither ports nor operands explain;
+/// they wait for each other through [`Reg::STATUS`] for their measured cycles.
+pub fn has_own_rhythm(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Pause
+            | Cld
+            | Std
+            | Rdtsc
+            | Rdtscp
+            | Rdpmc
+            | Xgetbv
+            | Cpuid
+            | Emms
+            | Rdrand
+            | Fninit
+            | Fnclex
+            | Vzeroall
+            | Lahf
+    )
+}
+
 impl Operands {
     /// Works out the operands; `context` is read and brought up to date.
     pub fn of(
@@ -218,6 +241,10 @@ impl Operands {
         if matches!(insn.mnemonic(), Mnemonic::Popcnt | Mnemonic::Lzcnt | Mnemonic::Tzcnt) {
             self.srcs.extend(name(insn.op0_register(), context));
         }
+        if has_own_rhythm(insn.mnemonic()) {
+            self.srcs.push(Reg::STATUS);
+            self.dsts.push(Reg::STATUS);
+        }
         context.high_dirty = written.high_dirty & !self.merges;
         context.x87_top = context.x87_top.wrapping_add(fpu as u8) & 7;
     }
@@ -227,6 +254,10 @@ impl Operands {
             self.merges |= context.high_dirty & (1 << n);
         }
         self.srcs.extend(name(reg, context));
+        if let Some(n) = high8(reg) {
+            // Written before this block, or not at all: whichever of the two names is younger.
+            self.srcs.push(Reg::high8(n));
+        }
     }
 
     fn write(&mut self, reg: Register, written: &mut Context, before: &Context) {
@@ -263,7 +294,10 @@ impl Operands {
         };
         self.flag_srcs = pick(insn.rflags_read());
         self.flag_dsts = pick(insn.rflags_modified());
-        if insn.rflags_modified() & REST == RflagsBits::OF && !self.flag_srcs.is_empty() {
+        // The group is renamed as one: who sets some of its flags and keeps others (bit tests,
+        // rotates, sahf) reads the old ones.
+        let set = insn.rflags_modified() & REST;
+        if set != 0 && set != REST {
             self.flag_srcs.push(Reg::SPAZO);
         }
     }

@@ -141,11 +141,56 @@ fn late_sources(recipe: &Recipe) -> Names {
         // One uop adds the operands, the second adds the carry: carry-to-carry is the smallest
         // latency of the form (1), operand-to-result the largest (2).
         Adc | Sbb => recipe.flag_srcs,
+        // The old value waits one cycle only; the condition and the source are combined before.
+        m if is_conditional(m) => {
+            let old = recipe.operands[0];
+            if recipe.dsts.contains(old) { Names::of(&[old]) } else { Names::default() }
+        }
         _ if recipe.latency.0 < recipe.latency.1 => {
             recipe.merged.map(|r| Names::of(&[r])).unwrap_or_default()
         }
         _ => Names::default(),
     }
+}
+
+/// `cmov` and `set` of any condition.
+fn is_conditional(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Cmova
+            | Cmovae
+            | Cmovb
+            | Cmovbe
+            | Cmove
+            | Cmovg
+            | Cmovge
+            | Cmovl
+            | Cmovle
+            | Cmovne
+            | Cmovno
+            | Cmovnp
+            | Cmovns
+            | Cmovo
+            | Cmovp
+            | Cmovs
+            | Seta
+            | Setae
+            | Setb
+            | Setbe
+            | Sete
+            | Setg
+            | Setge
+            | Setl
+            | Setle
+            | Setne
+            | Setno
+            | Setnp
+            | Setns
+            | Seto
+            | Setp
+            | Sets
+    )
 }
 
 /// The order in which the units work: shuffles of sources first, then the multi-cycle units, then
@@ -178,7 +223,15 @@ fn ordered_ports(recipe: &Recipe) -> Vec<u8> {
     };
     let mut list = recipe.ports.clone();
     list.sort_by_key(|&p| rank(p));
+    // Conversion of a 64-bit integer to single precision: in, convert, shuffle into the rest.
+    if list == [ports::P5, ports::P5, ports::P1] && converts_integer(recipe.mnemonic) {
+        list.swap(1, 2);
+    }
     list
+}
+
+fn converts_integer(mnemonic: Mnemonic) -> bool {
+    matches!(mnemonic, Mnemonic::Cvtsi2ss | Mnemonic::Vcvtsi2ss)
 }
 
 /// Splits a total latency over a chain: one cycle each, the rest over the multi-cycle units (or on

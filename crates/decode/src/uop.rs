@@ -191,6 +191,13 @@ pub struct Insn {
     /// Sets the stack pointer outside the stack engine: the sum becomes 0 (without a uop if
     /// `reads_rsp` is not set).
     pub writes_rsp: bool,
+    /// For [`DecodeClass::Complex`]: how many of the other decoders can work in the cycle in which
+    /// the first decoder takes this instruction (4 uops a cycle in all; fewer for some). 3 for
+    /// simple instructions, 0 for microcoded ones.
+    pub decoders_beside: u8,
+    /// Could be the first half of a macro-fused pair with some conditional jump: not taken by the
+    /// fourth decoder, which cannot see the next instruction.
+    pub macro_fusible: bool,
     /// Cycles that a repeated string instruction takes to get going, 0 for other instructions. Its
     /// uops are those of one iteration.
     pub rep_startup: u8,
