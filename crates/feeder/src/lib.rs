@@ -1,1 +1,73 @@
-//! The QEMU plugin: captures what a guest executes and hands it over; no timing.
+//! The QEMU plugin: captures what a guest executes and hands it over. No timing in here.
+//!
+//! ```text
+//! translate ──> plan ──> block definitions ──┐
+//!     └ registers ──> hot callbacks ──slots──┴──> stream::live::Producer ──> consumer
+//! threads, system calls, fork, exit ─────────┘
+//! ```
+//! The plugin interface is that of QEMU 7.2 (version 1), declared in [`api`] by hand, because
+//! Debian packages no header for it.
+
+mod api;
+mod guest;
+mod hot;
+mod isa;
+mod plan;
+mod session;
+mod threads;
+mod translate;
+
+use api::{Api, Info, PluginId};
+use std::ffi::{CStr, c_char, c_int};
+use std::path::Path;
+
+/// The interface version this plugin is written for; QEMU reads it before it calls anything.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static qemu_plugin_version: c_int = 1;
+
+/// QEMU's entry into the plugin. Takes one argument, `ring=PATH`.
+///
+/// # Safety
+/// QEMU calls it once, with `argc` strings in `argv` and a valid `info`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: PluginId,
+    info: *const Info,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
+    let args: Vec<&str> = (0..argc as usize)
+        // SAFETY: QEMU passes `argc` C strings.
+        .filter_map(|i| unsafe { CStr::from_ptr(*argv.add(i)) }.to_str().ok())
+        .collect();
+    // SAFETY: QEMU passes a valid description of itself.
+    match install(id, unsafe { &*info }, &args) {
+        Ok(()) => 0,
+        Err(reason) => {
+            // The only channel there is before a ring is attached; QEMU then ends.
+            eprintln!("mallacc feeder: {reason}");
+            -1
+        }
+    }
+}
+
+fn install(id: PluginId, info: &Info, args: &[&str]) -> Result<(), String> {
+    // SAFETY: a C string that lives as long as QEMU.
+    let target = unsafe { CStr::from_ptr(info.target_name) };
+    if info.system_emulation || target.to_bytes() != b"x86_64" {
+        return Err(format!(
+            "this is QEMU for {}; the plugin works with qemu-x86_64 (package qemu-user)",
+            target.to_string_lossy()
+        ));
+    }
+    let path = args
+        .iter()
+        .find_map(|a| a.strip_prefix("ring="))
+        .ok_or("the argument ring=PATH is missing; the plugin is started by mallacc")?;
+    let api = Api::load()?;
+    session::start(id, api, Path::new(path)).map_err(|e| e.to_string())?;
+    translate::register(id, &api);
+    threads::register(id, &api);
+    Ok(())
+}

@@ -1,1 +1,24 @@
-//! Finds a program, starts it under QEMU with the feeder and the guest allocator, and yields its stream.
+//! Finds a program, starts it under QEMU with the feeder and the guest allocator, and yields its
+//! stream.
+//!
+//! ```text
+//! name, args ──> program (PATH, #!, ELF) ──> command (QEMU, plugin, environment) ──> Launched
+//!                paths (plugin, guest library, QEMU) ──┘                 source, wait, kill, detach
+//! ```
+
+mod command;
+mod elf;
+mod environment;
+mod error;
+mod launched;
+pub mod paths;
+mod program;
+mod script;
+
+pub use command::{Options, Prepared, prepare};
+pub use elf::Linkage;
+pub use error::LaunchError;
+pub use launched::Launched;
+pub use paths::Paths;
+pub use program::{Program, resolve};
+pub use stream::live::Fate;

@@ -1,0 +1,192 @@
+//! The callbacks that run for every block and every memory access. Each writes a word or two into
+//! the thread's slot: no locks, no atomics, no allocation.
+
+use crate::api::Api;
+use crate::{guest, session};
+use std::cell::UnsafeCell;
+use std::ffi::{c_uint, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU8};
+use stream::event::LOW48;
+use stream::live::layout::SlotHead;
+
+/// QEMU numbers threads densely but never reuses a number below the highest in use.
+pub const VCPUS_MAX: usize = 1 << 20;
+
+/// The slot that each QEMU thread fills. Only that thread touches its entry while it runs.
+struct Table(UnsafeCell<[*mut SlotHead; VCPUS_MAX]>);
+// SAFETY: an entry belongs to one thread; others touch it only before it runs, after it ended, or
+// while QEMU holds it at a standstill.
+unsafe impl Sync for Table {}
+static TABLE: Table = Table(UnsafeCell::new([std::ptr::null_mut(); VCPUS_MAX]));
+
+/// Bits 51..48 of a memory word by QEMU's description of the access, with [`SIZE_KNOWN`].
+static SIZES: [AtomicU8; 1 << 18] = [const { AtomicU8::new(0) }; 1 << 18];
+const SIZE_KNOWN: u8 = 0x80;
+static API: OnceLock<Api> = OnceLock::new();
+
+/// Prepares the callbacks.
+pub fn init(api: Api) {
+    let _ = API.set(api);
+}
+
+/// The slot of a thread.
+///
+/// # Safety
+/// Called by the thread itself or while it does not run.
+#[inline(always)]
+pub unsafe fn slot(vcpu: c_uint) -> *mut SlotHead {
+    // SAFETY: in bounds; see `Table`.
+    unsafe { (*TABLE.0.get())[vcpu as usize % VCPUS_MAX] }
+}
+
+/// Gives a thread a slot.
+///
+/// # Safety
+/// As for [`slot`]; the slot outlives the thread's use of it.
+pub unsafe fn set_slot(vcpu: c_uint, slot: *mut SlotHead) {
+    // SAFETY: in bounds; see `Table`.
+    unsafe { (*TABLE.0.get())[vcpu as usize % VCPUS_MAX] = slot }
+}
+
+/// Appends words, after making sure that there is room.
+///
+/// # Safety
+/// As for [`slot`]; at most as many words as fit the slack, see `plan::EVENTS_MAX`.
+pub unsafe fn push(vcpu: c_uint, words: &[u64]) {
+    // SAFETY: the slot is the thread's and has slack beyond its limit.
+    unsafe {
+        let mut head = slot(vcpu);
+        if (*head).cursor >= (*head).limit {
+            head = session::flush(vcpu);
+        }
+        for &word in words {
+            *(*head).cursor = word;
+            (*head).cursor = (*head).cursor.add(1);
+        }
+    }
+}
+
+/// A block is entered; `word` is its event.
+pub unsafe extern "C" fn on_block(vcpu: c_uint, word: *mut c_void) {
+    // SAFETY: QEMU calls this on the thread `vcpu`; there is room for a block's events beyond the
+    // limit.
+    unsafe {
+        let mut head = slot(vcpu);
+        if (*head).cursor >= (*head).limit {
+            head = session::flush(vcpu);
+        }
+        let at = (*head).cursor;
+        *at = word as u64;
+        (*head).cursor = at.add(1);
+    }
+}
+
+/// A block of one repeated string instruction is entered, or goes on with its next iteration. It
+/// goes on when since its entry there was nothing but its own memory accesses.
+pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
+    // SAFETY: as in `on_block`; `rep_at` lies in the slot, at or below the cursor.
+    unsafe {
+        let mut head = slot(vcpu);
+        let end = (*head).cursor;
+        if (*head).rep_word == word as u64 {
+            let mut at = (*head).rep_at;
+            while at < end && *at >> 62 == 0 {
+                at = at.add(1);
+            }
+            (*head).rep_at = at;
+            // A full slot begins a new block of the same instruction: the iterations of one
+            // instruction can outgrow any slot.
+            if at == end && end < (*head).limit {
+                return;
+            }
+        }
+        if end >= (*head).limit {
+            head = session::flush(vcpu);
+        }
+        let at = (*head).cursor;
+        *at = word as u64;
+        (*head).cursor = at.add(1);
+        (*head).rep_word = word as u64;
+        (*head).rep_at = at.add(1);
+    }
+}
+
+/// An access to memory; `insn` has the instruction's index in place.
+pub unsafe extern "C" fn on_mem(vcpu: c_uint, info: u32, addr: u64, insn: *mut c_void) {
+    let bits = SIZES.get(info as usize).map_or(0, |bits| bits.load(Relaxed));
+    // SAFETY: as in `on_block`.
+    unsafe {
+        if bits == 0 {
+            return on_new_kind(vcpu, info, addr, insn);
+        }
+        write_mem(vcpu, bits, addr, insn);
+    }
+}
+
+/// An access of a kind that was not seen before.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn on_new_kind(vcpu: c_uint, info: u32, addr: u64, insn: *mut c_void) {
+    let Some(api) = API.get() else { return };
+    // SAFETY: plain functions of the description; then as in `on_block`.
+    unsafe {
+        let (shift, store) = ((api.mem_size_shift)(info), (api.mem_is_store)(info));
+        let bits = SIZE_KNOWN | u8::from(store) << 3 | (shift as u8 & 7);
+        if let Some(known) = SIZES.get(info as usize) {
+            known.store(bits, Relaxed);
+        }
+        write_mem(vcpu, bits, addr, insn);
+    }
+}
+
+#[inline(always)]
+unsafe fn write_mem(vcpu: c_uint, bits: u8, addr: u64, insn: *mut c_void) {
+    let kind = u64::from(bits & !SIZE_KNOWN) << 48;
+    // SAFETY: as in `on_block`.
+    unsafe {
+        let head = slot(vcpu);
+        let at = (*head).cursor;
+        *at = insn as u64 | kind | (addr & LOW48);
+        (*head).cursor = at.add(1);
+    }
+}
+
+/// An operand store; `word` is the first word of its event.
+pub unsafe extern "C" fn on_value(vcpu: c_uint, _info: u32, addr: u64, word: *mut c_void) {
+    // SAFETY: as in `on_block`; the guest has just written the 8 bytes at `addr`.
+    unsafe {
+        let value = guest::word(addr);
+        let head = slot(vcpu);
+        let at = (*head).cursor;
+        *at = word as u64;
+        *at.add(1) = value;
+        (*head).cursor = at.add(2);
+    }
+}
+
+/// The last operand store of a prefetch marker: its value, and what that points to.
+pub unsafe extern "C" fn on_value_and_next(vcpu: c_uint, _info: u32, addr: u64, word: *mut c_void) {
+    // SAFETY: as in `on_value`.
+    unsafe {
+        let value = guest::word(addr);
+        let next = match value {
+            0 => 0,
+            _ => guest::try_word(value).unwrap_or_else(|| {
+                session::count_unreadable();
+                0
+            }),
+        };
+        let head = slot(vcpu);
+        let at = (*head).cursor;
+        *at = word as u64;
+        *at.add(1) = value;
+        *at.add(2) = word as u64;
+        *at.add(3) = next;
+        (*head).cursor = at.add(4);
+    }
+}
+
+/// A slot that is nobody's: where a thread writes that must not write anywhere else.
+pub static SCRAP: AtomicPtr<SlotHead> = AtomicPtr::new(std::ptr::null_mut());

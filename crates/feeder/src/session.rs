@@ -1,0 +1,172 @@
+//! What all threads share: the ring's producer, the threads that live, and whether we still feed.
+
+use crate::api::{Api, PluginId};
+use crate::hot;
+use std::ffi::c_uint;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use stream::live::layout::{Slot, SlotHead};
+use stream::live::producer::{discard, head_of, private_slot};
+use stream::{StreamError, live};
+
+/// The one session of this process.
+static SESSION: OnceLock<Session> = OnceLock::new();
+/// Set in a forked child: it must stay silent.
+static CHILD: AtomicBool = AtomicBool::new(false);
+/// Set once the consumer has left and the callbacks are being removed.
+static LEFT: AtomicBool = AtomicBool::new(false);
+/// How many threads live.
+static LIVE: AtomicU32 = AtomicU32::new(0);
+/// Highest thread number of QEMU so far.
+static HIGHEST: AtomicU32 = AtomicU32::new(0);
+
+struct Session {
+    id: PluginId,
+    api: Api,
+    inner: Mutex<Inner>,
+}
+
+/// What is behind the lock.
+pub struct Inner {
+    /// The ring.
+    pub producer: live::Producer,
+    /// QEMU's numbers of the living threads, with ours.
+    pub threads: Vec<(c_uint, u32)>,
+}
+
+/// Attaches to the ring and prepares for forks.
+pub fn start(id: PluginId, api: Api, ring: &Path) -> Result<(), StreamError> {
+    let producer = live::Producer::attach(ring)?;
+    hot::SCRAP.store(head_of(private_slot()), Relaxed);
+    hot::init(api);
+    let inner = Mutex::new(Inner { producer, threads: Vec::new() });
+    let _ = SESSION.set(Session { id, api, inner });
+    // SAFETY: the handler is a plain function that stays loaded.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    Ok(())
+}
+
+/// The shared part; `None` where nothing may be fed: in a forked child, or after detaching.
+pub fn lock() -> Option<MutexGuard<'static, Inner>> {
+    if is_silent() {
+        return None;
+    }
+    let session = SESSION.get()?;
+    Some(session.inner.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Whether nothing may be fed.
+pub fn is_silent() -> bool {
+    CHILD.load(Relaxed) || LEFT.load(Relaxed)
+}
+
+/// How many threads live.
+pub fn live_threads() -> u32 {
+    LIVE.load(Relaxed)
+}
+
+/// Enters a new thread.
+pub fn add_thread(vcpu: c_uint) {
+    HIGHEST.fetch_max(vcpu, Relaxed);
+    let Some(mut inner) = lock() else {
+        // SAFETY: the thread does not run yet.
+        unsafe { hot::set_slot(vcpu, head_of(private_slot())) };
+        return;
+    };
+    let thread = inner.producer.new_thread();
+    let slot = inner.producer.first_slot(thread);
+    inner.threads.push((vcpu, thread));
+    LIVE.fetch_add(1, Relaxed);
+    // SAFETY: the thread does not run yet.
+    unsafe { hot::set_slot(vcpu, head_of(slot)) };
+}
+
+/// Publishes a thread's last events and takes it out.
+pub fn remove_thread(vcpu: c_uint) {
+    let Some(mut inner) = lock() else { return };
+    let Some(at) = inner.threads.iter().position(|&(v, _)| v == vcpu) else { return };
+    inner.threads.remove(at);
+    LIVE.fetch_sub(1, Relaxed);
+    // SAFETY: the thread makes this call and executes no guest code any more.
+    unsafe {
+        let slot = hot::slot(vcpu);
+        hot::set_slot(vcpu, hot::SCRAP.load(Relaxed));
+        inner.producer.retire(slot.cast::<Slot>());
+    }
+}
+
+/// Publishes a thread's slot and gives back the one to go on with.
+///
+/// # Safety
+/// Called by the thread itself or while it does not run.
+#[cold]
+#[inline(never)]
+pub unsafe fn flush(vcpu: c_uint) -> *mut SlotHead {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let slot = hot::slot(vcpu);
+        let Some(mut inner) = lock() else {
+            discard(slot.cast());
+            return slot;
+        };
+        let next = head_of(inner.producer.publish(slot.cast::<Slot>()));
+        hot::set_slot(vcpu, next);
+        if inner.producer.detached() {
+            drop(inner);
+            leave();
+        }
+        next
+    }
+}
+
+/// Publishes what all threads have, `last` last, and says that the program has ended.
+///
+/// # Safety
+/// No thread executes guest code.
+pub unsafe fn finish(last: c_uint) {
+    let Some(mut inner) = lock() else { return };
+    let mut threads = std::mem::take(&mut inner.threads);
+    threads.sort_by_key(|&(vcpu, thread)| (vcpu == last, thread));
+    for (vcpu, _) in threads {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            let slot = hot::slot(vcpu);
+            let next = inner.producer.publish(slot.cast::<Slot>());
+            hot::set_slot(vcpu, head_of(next));
+        }
+    }
+    inner.producer.finish();
+}
+
+/// Counts a word that a prefetch marker points to and that could not be read.
+#[cold]
+pub fn count_unreadable() {
+    if let Some(inner) = lock() {
+        inner.producer.count_unreadable();
+    }
+}
+
+/// Removes the callbacks, so that the guest runs on at QEMU's own speed.
+fn leave() {
+    if LEFT.swap(true, Relaxed) {
+        return;
+    }
+    if let Some(session) = SESSION.get() {
+        unsafe extern "C" fn gone(_: PluginId) {}
+        // SAFETY: called on a thread of QEMU's, without locks of ours.
+        unsafe { (session.api.reset)(session.id, gone) };
+    }
+}
+
+/// Runs in a forked child: only the forking thread exists there, and the ring is not mapped.
+unsafe extern "C" fn in_child() {
+    CHILD.store(true, Relaxed);
+    let scrap = hot::SCRAP.load(Relaxed);
+    // A few more than there are, should QEMU not announce the child's own threads.
+    for vcpu in 0..=HIGHEST.load(Relaxed).saturating_add(64) {
+        // SAFETY: no other thread exists.
+        unsafe { hot::set_slot(vcpu, scrap) };
+    }
+}

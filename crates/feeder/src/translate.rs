@@ -1,0 +1,155 @@
+//! Translation: blocks are numbered and their callbacks registered.
+
+use crate::api::{self, Api, PluginId, Tb};
+use crate::plan::{self, Entry, Insn, Part, Rest, Role};
+use crate::{guest, hot, session};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use stream::event;
+
+static TRANSLATOR: OnceLock<Mutex<Translator>> = OnceLock::new();
+
+/// What is known of the guest's code.
+struct Translator {
+    api: Api,
+    /// Numbers of the blocks, by address and bytes.
+    known: HashMap<(u64, Box<[u8]>), u32>,
+    /// What translation blocks at these addresses begin with.
+    rests: HashMap<u64, Rest>,
+}
+
+/// Registers for translations.
+pub fn register(id: PluginId, api: &Api) {
+    let _ = TRANSLATOR.set(Mutex::new(Translator {
+        api: *api,
+        known: HashMap::new(),
+        rests: HashMap::new(),
+    }));
+    // SAFETY: the callback has the type that QEMU expects.
+    unsafe { (api.on_translate)(id, on_translate) };
+}
+
+unsafe extern "C" fn on_translate(_id: PluginId, tb: *mut Tb) {
+    // In a forked child the lock may be held by a thread that does not exist there.
+    if session::is_silent() {
+        return;
+    }
+    if let Some(translator) = TRANSLATOR.get() {
+        let mut translator = translator.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: QEMU passes a translation block that lives until we return.
+        unsafe { translator.translate(tb) };
+    }
+}
+
+impl Translator {
+    /// Registers the callbacks of a translation block.
+    ///
+    /// # Safety
+    /// `tb` is the block that QEMU is translating.
+    unsafe fn translate(&mut self, tb: *mut Tb) {
+        // SAFETY: by the caller's word; instructions and their bytes live as long as `tb`.
+        let handles: Vec<*mut api::Insn> =
+            unsafe { (0..(self.api.tb_n_insns)(tb)).map(|i| (self.api.tb_insn)(tb, i)).collect() };
+        // SAFETY: as above; QEMU gives each instruction's length with its bytes.
+        let insns: Vec<Insn<'_>> = unsafe {
+            let code = |i| {
+                let (data, size) = ((self.api.insn_data)(i), (self.api.insn_size)(i));
+                std::slice::from_raw_parts(data, size)
+            };
+            handles
+                .iter()
+                .map(|&i| Insn { addr: (self.api.insn_vaddr)(i), bytes: code(i) })
+                .collect()
+        };
+        let Some(first) = insns.first() else { return };
+        // SAFETY: as above.
+        guest::set_base(unsafe { (self.api.insn_haddr)(handles[0]) } as u64, first.addr);
+        let rest = self.rests.get(&first.addr).cloned();
+        let plan = plan::plan(&insns, rest.as_ref(), guest::try_bytes);
+        if let Some(rest) = rest.filter(|_| plan.rest > 0) {
+            for (at, role) in rest.roles[..plan.rest].iter().enumerate() {
+                // SAFETY: an instruction of `tb`.
+                unsafe { self.on_access(handles[at], rest.base + at, *role) };
+            }
+            self.keep_rest(&insns, rest.block, rest.base + plan.rest, &rest.roles[plan.rest..]);
+        }
+        for part in plan.parts {
+            // SAFETY: parts lie within `tb`.
+            unsafe { self.instrument(tb, &handles, &insns, part) };
+        }
+    }
+
+    /// Registers the callbacks of one part.
+    ///
+    /// # Safety
+    /// `part` is one of the plan for `tb`, whose instructions are `handles` and `insns`.
+    unsafe fn instrument(
+        &mut self,
+        tb: *mut Tb,
+        handles: &[*mut api::Insn],
+        insns: &[Insn<'_>],
+        mut part: Part,
+    ) {
+        let Some(id) = self.number(&mut part) else { return };
+        let start = part.insns.start;
+        let entered = match part.entry {
+            Entry::Block => hot::on_block,
+            Entry::Repeated => hot::on_repeated,
+        };
+        let word = event::block(id) as *mut c_void;
+        // SAFETY: by the caller's word.
+        unsafe {
+            if start == 0 {
+                (self.api.tb_exec)(tb, entered, api::NO_REGS, word);
+            } else {
+                (self.api.insn_exec)(handles[start], entered, api::NO_REGS, word);
+            }
+            for at in part.insns.clone() {
+                self.on_access(handles[at], at - start, part.roles[at - start]);
+            }
+        }
+        let here = part.insns.len();
+        self.keep_rest(insns, id, here, &part.roles[here..]);
+    }
+
+    /// Registers the callback for an instruction's accesses.
+    ///
+    /// # Safety
+    /// `insn` belongs to the block being translated.
+    unsafe fn on_access(&self, insn: *mut api::Insn, index: usize, role: Role) {
+        let index = index as u16;
+        let (callback, word): (api::MemCb, u64) = match role {
+            Role::Plain => (hot::on_mem, event::mem(index, false, 0, 0)),
+            Role::Value => (hot::on_value, event::value(index)),
+            Role::ValueAndNext => (hot::on_value_and_next, event::value(index)),
+        };
+        // SAFETY: by the caller's word; the callback has the type that QEMU expects.
+        unsafe {
+            (self.api.insn_mem)(insn, callback, api::NO_REGS, api::MEM_RW, word as *mut c_void);
+        }
+    }
+
+    /// Remembers what follows a translation block that ends inside a marker.
+    fn keep_rest(&mut self, insns: &[Insn<'_>], block: u32, base: usize, roles: &[Role]) {
+        if let (false, Some(last)) = (roles.is_empty(), insns.last()) {
+            let next = last.addr + last.bytes.len() as u64;
+            self.rests.insert(next, Rest { block, base, roles: roles.to_vec() });
+        }
+    }
+
+    /// The number of a part's block: known, or a new one, whose definition is handed over.
+    fn number(&mut self, part: &mut Part) -> Option<u32> {
+        let key = (part.block.addr, part.block.bytes.clone().into_boxed_slice());
+        if let Some(&id) = self.known.get(&key) {
+            return Some(id);
+        }
+        let mut inner = session::lock()?;
+        if part.broken > 0 {
+            inner.producer.count_broken_markers(part.broken);
+        }
+        let id = inner.producer.define(&mut part.block);
+        self.known.insert(key, id);
+        Some(id)
+    }
+}

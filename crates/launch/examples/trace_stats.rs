@@ -1,0 +1,130 @@
+//! Runs a program and prints what its stream holds.
+//!
+//! ```text
+//! cargo run --release -p mallacc-launch --example trace_stats -- [OPTIONS] -- PROG ARGS…
+//!   --deterministic   fix the seeds
+//!   --null            count packets and words only: the speed of the stream itself
+//!   --no-guest        keep the program's own allocator
+//! ```
+
+use mallacc_launch::{Options, Paths, paths, prepare};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Instant;
+use stream::event::{Event, decode};
+use stream::marker::{self, MarkerOp};
+use stream::{Packet, Source};
+
+#[derive(Default)]
+struct Counts {
+    packets: u64,
+    words: u64,
+    block_events: u64,
+    instructions: u64,
+    loads: u64,
+    stores: u64,
+    values: u64,
+    controls: BTreeMap<String, u64>,
+    markers: BTreeMap<String, u64>,
+    threads: u32,
+}
+
+/// What is needed of a block: its instructions and its markers.
+struct Block {
+    instructions: u64,
+    markers: Vec<MarkerOp>,
+}
+
+impl Counts {
+    fn add(&mut self, packet: &Packet, blocks: &mut Vec<Block>, null: bool) {
+        self.packets += 1;
+        self.words += packet.events.len() as u64;
+        self.threads = self.threads.max(packet.thread + 1);
+        for block in &packet.blocks {
+            let (sites, _) = marker::scan(block.insns().map(|(_, code)| code));
+            let markers = sites.iter().map(|s| s.op).collect();
+            blocks.push(Block { instructions: block.lens.len() as u64, markers });
+        }
+        let mut words = packet.events.iter();
+        while let (false, Some(&word)) = (null, words.next()) {
+            match decode(word) {
+                Some(Event::Mem { store, .. }) if store => self.stores += 1,
+                Some(Event::Mem { .. }) => self.loads += 1,
+                Some(Event::Block { id }) => {
+                    let block = &blocks[id as usize];
+                    self.block_events += 1;
+                    self.instructions += block.instructions;
+                    for op in &block.markers {
+                        *self.markers.entry(format!("{op:?}")).or_default() += 1;
+                    }
+                }
+                Some(Event::Value { .. }) => {
+                    self.values += 1;
+                    words.next();
+                }
+                Some(Event::Control { kind, extra, .. }) => {
+                    *self.controls.entry(format!("{kind:?}")).or_default() += 1;
+                    words.by_ref().take(usize::from(extra)).for_each(drop);
+                }
+                None => eprintln!("unknown word {word:#x}"),
+            }
+        }
+    }
+
+    fn print(&self, blocks: usize, seconds: f64) {
+        eprintln!("packets       {:>14}  words {}", self.packets, self.words);
+        eprintln!("threads       {:>14}", self.threads);
+        eprintln!("blocks        {blocks:>14}  entered {}", self.block_events);
+        eprintln!("instructions  {:>14}", self.instructions);
+        eprintln!("loads, stores {:>14}  {}", self.loads, self.stores);
+        eprintln!("values        {:>14}", self.values);
+        eprintln!("markers       {:?}", self.markers);
+        eprintln!("control       {:?}", self.controls);
+        let rate = self.instructions as f64 / seconds / 1e6;
+        let words = self.words as f64 / seconds / 1e6;
+        eprintln!(
+            "time          {seconds:>14.3} s  {rate:.1} M instructions/s, {words:.1} M words/s"
+        );
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let program = args.iter().position(|a| a == "--").map(|at| args.split_off(at + 1));
+    let Some([name, rest @ ..]) = program.as_deref() else {
+        return Err("usage: trace_stats [OPTIONS] -- PROG ARGS".into());
+    };
+    let has = |name: &str| args.iter().any(|a| a == name);
+    let guest = if has("--no-guest") { None } else { Some(paths::guest()?) };
+    let mut options = Options::new(Paths { qemu: paths::qemu()?, feeder: paths::feeder()?, guest });
+    options.deterministic = has("--deterministic");
+    let prepared = prepare(name, rest, options)?;
+    if let Some(warning) = prepared.warning() {
+        eprintln!("warning: {warning}");
+    }
+    let start = Instant::now();
+    let mut launched = prepared.spawn()?;
+    let mut source = launched.source().ok_or("no source")?;
+    let (mut counts, mut packet, mut blocks) = (Counts::default(), Packet::default(), Vec::new());
+    while source.next(&mut packet)? {
+        counts.add(&packet, &mut blocks, has("--null"));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("live          {:?}", source.counts());
+    drop(source);
+    let fate = launched.wait()?;
+    counts.print(blocks.len(), seconds);
+    eprintln!("ended         {fate:?}");
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("trace_stats: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The command that runs a program under QEMU with the feeder.
+
+use crate::environment::{self, Environment, FOLLOW, RING, SEPARATOR};
+use crate::launched::Launched;
+use crate::{LaunchError, Linkage, Paths, Program, program};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+use stream::live::LiveRing;
+
+/// A Haswell without the features that QEMU's code generator lacks and would warn of.
+const CPU: &str = "Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid";
+/// QEMU's seed in deterministic runs; any number does.
+const SEED: &str = "1";
+
+/// How to run a program.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The parts; see [`Paths::find`].
+    pub paths: Paths,
+    /// Fixes QEMU's seed and well-known hash seeds, and the size of the environment.
+    pub deterministic: bool,
+    /// Variables to add to the user's environment.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl Options {
+    /// The usual run with these parts.
+    pub fn new(paths: Paths) -> Self {
+        Self { paths, deterministic: false, env: Vec::new() }
+    }
+}
+
+/// A program that is ready to be started.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What will run.
+    pub program: Program,
+    options: Options,
+}
+
+/// Resolves a program and checks that it can be started.
+pub fn prepare(name: &OsStr, args: &[OsString], options: Options) -> Result<Prepared, LaunchError> {
+    let program = program::resolve(name, args)?;
+    // QEMU divides the values of its options at commas, the guest library divides its list of them
+    // at the separator, and the dynamic linker its list of libraries at colons and blanks.
+    for (path, what) in [(&options.paths.feeder, ","), (&options.paths.feeder, SEPARATOR)] {
+        refuse(path, what)?;
+    }
+    for path in options.paths.guest.iter() {
+        for what in [",", ":", " ", SEPARATOR] {
+            refuse(path, what)?;
+        }
+    }
+    refuse(&options.paths.qemu, SEPARATOR)?;
+    Ok(Prepared { program, options })
+}
+
+fn refuse(path: &Path, what: &'static str) -> Result<(), LaunchError> {
+    if path.as_os_str().as_bytes().contains(&what.as_bytes()[0]) {
+        let what = if what == SEPARATOR { "control character" } else { what };
+        return Err(LaunchError::BadPath { path: path.display().to_string(), what });
+    }
+    Ok(())
+}
+
+impl Prepared {
+    /// What the user should know before the run, if anything.
+    pub fn warning(&self) -> Option<String> {
+        (self.program.linkage == Linkage::Static).then(|| {
+            format!(
+                "{}: statically linked, so its allocator cannot be replaced; \
+                 only the core's results are meaningful",
+                self.program.path.display()
+            )
+        })
+    }
+
+    /// Starts the program. Its stdin, stdout and stderr are this process's.
+    pub fn spawn(self) -> Result<Launched, LaunchError> {
+        self.spawn_with(|_| ())
+    }
+
+    /// Starts the program after `adjust` has changed the command, for example its stdin.
+    pub fn spawn_with(self, adjust: impl FnOnce(&mut Command)) -> Result<Launched, LaunchError> {
+        let ring = LiveRing::create()?;
+        let mut command = self.command(ring.path(), std::env::vars_os().collect());
+        adjust(&mut command);
+        let child = command.spawn().map_err(|source| LaunchError::Io {
+            what: "cannot start",
+            path: self.options.paths.qemu.display().to_string(),
+            source,
+        })?;
+        Ok(Launched::new(child, ring))
+    }
+
+    fn command(&self, ring: &Path, user: environment::Variables) -> Command {
+        let Options { paths, deterministic, env, .. } = &self.options;
+        let base = qemu_args(paths, *deterministic, ring);
+        let mut environment = environment::build(user, env, paths.guest.as_deref(), *deterministic);
+        if paths.guest.is_some() {
+            self.add_following(&mut environment, &base, ring);
+        }
+        if *deterministic {
+            environment.pad();
+        }
+        let mut command = Command::new(&paths.qemu);
+        command.args(&base);
+        for (name, value) in &environment.guest_only {
+            let mut variable = name.clone();
+            variable.push("=");
+            variable.push(value);
+            command.arg("-E").arg(variable);
+        }
+        let program = &self.program;
+        command.arg("-0").arg(&program.argv[0]).arg(&program.path).args(&program.argv[1..]);
+        command.env_clear().envs(&environment.inherited);
+        command
+    }
+
+    fn add_following(&self, environment: &mut Environment, base: &[OsString], ring: &Path) {
+        let mut words = self.options.paths.qemu.clone().into_os_string();
+        for word in base {
+            words.push(SEPARATOR);
+            words.push(word);
+        }
+        environment.inherited.insert(FOLLOW.into(), words);
+        environment.inherited.insert(RING.into(), ring.into());
+    }
+}
+
+/// QEMU's options before the environment and the program.
+fn qemu_args(paths: &Paths, deterministic: bool, ring: &Path) -> Vec<OsString> {
+    let mut plugin = paths.feeder.clone().into_os_string();
+    plugin.push(",ring=");
+    plugin.push(ring);
+    let mut args: Vec<OsString> = vec!["-cpu".into(), CPU.into()];
+    if deterministic {
+        args.extend(["-seed".into(), SEED.into()]);
+    }
+    args.extend(["-plugin".into(), plugin]);
+    args
+}

@@ -1,0 +1,97 @@
+//! What an ELF file is, as far as running it goes.
+
+use object::elf::{ELFCLASS64, EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, ReadCache};
+use std::fs::File;
+use std::path::Path;
+
+/// How a program is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// By a dynamic linker: its allocator can be replaced.
+    Dynamic,
+    /// Statically: its allocator cannot be replaced.
+    Static,
+}
+
+/// Checks an ELF file; the reason why it cannot run otherwise.
+pub fn inspect(path: &Path) -> Result<Linkage, String> {
+    let file = File::open(path).map_err(|e| format!("cannot be read ({e})"))?;
+    let data = ReadCache::new(file);
+    let ident = object::ReadRef::read_bytes_at(&data, 0, 20)
+        .map_err(|()| "a damaged ELF file: its header is cut short".to_owned())?;
+    // e_ident[EI_CLASS] and e_machine have their places in both classes.
+    let machine = u16::from_le_bytes([ident[18], ident[19]]);
+    if ident[4] != ELFCLASS64 || machine != EM_X86_64 {
+        return Err(foreign(ident[4], machine));
+    }
+    let damaged = |e: object::Error| format!("a damaged ELF file: {e}");
+    let header = FileHeader64::<Endianness>::parse(&data).map_err(damaged)?;
+    let endian = header.endian().map_err(damaged)?;
+    if !matches!(header.e_type(endian), ET_EXEC | ET_DYN) {
+        return Err("an ELF file that is not a program (an object file?)".to_owned());
+    }
+    let segments = header.program_headers(endian, &data).map_err(damaged)?;
+    if segments.is_empty() {
+        return Err("an ELF file without anything to load".to_owned());
+    }
+    let dynamic = segments.iter().any(|s| s.p_type(endian) == PT_INTERP);
+    Ok(if dynamic { Linkage::Dynamic } else { Linkage::Static })
+}
+
+/// Names the machine of a program for another one. Numbers: ELF specification, e_machine.
+fn foreign(class: u8, machine: u16) -> String {
+    let name = match machine {
+        3 => "x86 (32-bit)",
+        40 => "ARM (32-bit)",
+        62 => "x86-64 with 32-bit pointers (x32)",
+        183 => "AArch64",
+        21 => "PowerPC 64",
+        22 => "S390",
+        243 => "RISC-V",
+        _ => return format!("a program for another machine (ELF class {class}, {machine})"),
+    };
+    format!("a program for {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(class: u8, machine: u16) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        bytes[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, 1, 1]);
+        bytes[16] = 2;
+        bytes[18..20].copy_from_slice(&machine.to_le_bytes());
+        bytes
+    }
+
+    fn inspect_bytes(bytes: &[u8]) -> Result<Linkage, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        inspect(file.path())
+    }
+
+    #[test]
+    fn this_test_is_a_dynamic_program() {
+        assert_eq!(inspect(&std::env::current_exe().unwrap()), Ok(Linkage::Dynamic));
+    }
+
+    #[test]
+    fn programs_for_other_machines_are_named() {
+        assert!(inspect_bytes(&header(1, 3)).unwrap_err().contains("32-bit"));
+        assert!(inspect_bytes(&header(2, 183)).unwrap_err().contains("AArch64"));
+        assert!(inspect_bytes(&header(1, 62)).unwrap_err().contains("x32"));
+        assert!(inspect_bytes(&header(2, 999)).unwrap_err().contains("999"));
+    }
+
+    #[test]
+    fn damaged_files_are_refused_wherever_they_are_cut() {
+        let whole = header(2, 62);
+        for cut in 4..whole.len() {
+            inspect_bytes(&whole[..cut]).unwrap_err();
+        }
+        inspect_bytes(&whole).unwrap_err();
+    }
+}

@@ -1,0 +1,130 @@
+//! The environment that the guest sees, and what QEMU itself sees of it.
+//!
+//! QEMU passes its own environment on. But what speaks to the dynamic linker must not reach QEMU,
+//! which is a dynamically linked program too: those variables go through QEMU's option `-E`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Where the ring is, for an exec that is followed.
+pub const RING: &str = "MALLACC_RING";
+/// How to start QEMU for an exec that is followed: its arguments with [`SEPARATOR`] in between.
+pub const FOLLOW: &str = "MALLACC_FOLLOW";
+/// Makes the environment's size a round number in deterministic runs.
+pub const PAD: &str = "MALLACC_PAD";
+/// Between the words of [`FOLLOW`]: ASCII's unit separator.
+pub const SEPARATOR: &str = "\x1f";
+
+/// Hash seeds that are fixed in deterministic runs, from perlrun(1) and python3(1).
+const SEEDS: [(&str, &str); 3] =
+    [("PERL_HASH_SEED", "0"), ("PERL_PERTURB_KEYS", "0"), ("PYTHONHASHSEED", "0")];
+
+/// The environment of a deterministic run takes up a multiple of this on the guest's stack.
+const ROUND: usize = 16 << 10;
+/// What a variable takes besides its text: the pointer to it.
+const POINTER: usize = 8;
+
+/// Variables in the order of their names.
+pub type Variables = BTreeMap<OsString, OsString>;
+
+/// An environment divided between QEMU's own and the options `-E`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// QEMU's environment, which the guest inherits.
+    pub inherited: Variables,
+    /// For the guest alone.
+    pub guest_only: Variables,
+}
+
+/// Builds the guest's environment from the user's.
+pub fn build(
+    user: Variables,
+    additions: &[(OsString, OsString)],
+    preload: Option<&Path>,
+    deterministic: bool,
+) -> Environment {
+    let mut all = user;
+    all.extend(additions.iter().cloned());
+    if deterministic {
+        for (name, value) in SEEDS {
+            all.insert(name.into(), value.into());
+        }
+    }
+    if let Some(library) = preload {
+        let mut value = library.as_os_str().to_owned();
+        if let Some(own) = all.get(OsStr::new("LD_PRELOAD")).filter(|own| !own.is_empty()) {
+            value.push(":");
+            value.push(own);
+        }
+        all.insert("LD_PRELOAD".into(), value);
+    }
+    // QEMU takes a comma as the end of a variable; such a value has to go the other way.
+    let guest_only = |name: &OsStr, value: &OsStr| {
+        name.as_bytes().starts_with(b"LD_") && !value.as_bytes().contains(&b',')
+    };
+    let (guest_only, inherited) = all.into_iter().partition(|(n, v)| guest_only(n, v));
+    Environment { inherited, guest_only }
+}
+
+impl Environment {
+    /// Adds the variable that makes the environment's size a round number, so that the guest's
+    /// stack begins at the same address whatever the user's variables are.
+    pub fn pad(&mut self) {
+        self.inherited.remove(OsStr::new(PAD));
+        let texts = self.inherited.iter().chain(&self.guest_only);
+        // Name, equals sign, value, end of string, pointer.
+        let used: usize = texts.map(|(n, v)| n.len() + v.len() + 2 + POINTER).sum();
+        let used = used + PAD.len() + 2 + POINTER;
+        let missing = used.next_multiple_of(ROUND) - used;
+        self.inherited.insert(PAD.into(), "-".repeat(missing).into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(pairs: &[(&str, &str)]) -> Variables {
+        pairs.iter().map(|&(n, v)| (n.into(), v.into())).collect()
+    }
+
+    fn size(environment: &Environment) -> usize {
+        let all = environment.inherited.iter().chain(&environment.guest_only);
+        all.map(|(n, v)| format!("{}={}\0", n.display(), v.display()).len() + 8).sum()
+    }
+
+    #[test]
+    fn the_users_variables_arrive_and_the_linkers_go_to_the_guest_alone() {
+        let own = user(&[("A", "1,2"), ("LD_LIBRARY_PATH", "/x"), ("LD_PRELOAD", "/own.so")]);
+        let additions = [("B".into(), "2".into()), ("A".into(), "3".into())];
+        let built = build(own, &additions, Some(Path::new("/ours.so")), false);
+        assert_eq!(built.inherited, user(&[("A", "3"), ("B", "2")]));
+        let linker = [("LD_LIBRARY_PATH", "/x"), ("LD_PRELOAD", "/ours.so:/own.so")];
+        assert_eq!(built.guest_only, user(&linker));
+    }
+
+    #[test]
+    fn without_a_library_the_environment_is_the_users() {
+        let own = user(&[("A", "1"), ("LD_LIBRARY_PATH", "/a,b")]);
+        assert_eq!(build(own.clone(), &[], None, false).inherited, own);
+    }
+
+    #[test]
+    fn deterministic_runs_fix_the_hash_seeds() {
+        let built = build(user(&[("PYTHONHASHSEED", "7")]), &[], None, true);
+        let fixed = [("PERL_HASH_SEED", "0"), ("PERL_PERTURB_KEYS", "0"), ("PYTHONHASHSEED", "0")];
+        assert_eq!(built.inherited, user(&fixed));
+    }
+
+    #[test]
+    fn padding_makes_every_environment_a_round_number_of_bytes() {
+        for length in [0, 1, 7, 100, ROUND - 60, ROUND] {
+            let value = "x".repeat(length);
+            let mut built = build(user(&[("A", &value)]), &[], Some(Path::new("/l.so")), true);
+            built.pad();
+            assert_eq!(size(&built) % ROUND, 0, "{length}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What can keep a program from being started.
+
+use stream::StreamError;
+
+/// Each message says what, the value, the rule and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// No such program.
+    #[error("{name}: program not found{place}; give a name on PATH or a path with a slash")]
+    NotFound {
+        /// As given.
+        name: String,
+        /// Where it was looked for.
+        place: String,
+    },
+    /// It exists and cannot be run.
+    #[error("{path}: {reason}")]
+    NotRunnable {
+        /// The file.
+        path: String,
+        /// Why, with the remedy.
+        reason: String,
+    },
+    /// Neither an x86-64 program nor a script.
+    #[error(
+        "{path}: {found}; mallacc runs Linux x86-64 programs (ELF, 64-bit) and scripts with #!"
+    )]
+    NotX86 {
+        /// The file.
+        path: String,
+        /// What it is instead.
+        found: String,
+    },
+    /// QEMU is not there.
+    #[error(
+        "{name}: not found; mallacc runs programs under QEMU's user mode: apt install qemu-user \
+         (or set MALLACC_QEMU to a qemu-x86_64)"
+    )]
+    NoQemu {
+        /// What was looked for.
+        name: String,
+    },
+    /// QEMU is of a version that will not do.
+    #[error(
+        "{path}: QEMU {found} will not do: {rule}; Debian 12's package qemu-user has 7.2 (MALLACC_QEMU can name another qemu-x86_64)"
+    )]
+    QemuVersion {
+        /// The QEMU.
+        path: String,
+        /// Its version.
+        found: String,
+        /// What is needed.
+        rule: String,
+    },
+    /// A part of Mallacc is missing.
+    #[error(
+        "{file}: not found (looked in {places}); build it with `make` in Mallacc's source tree, or set {variable} to its path"
+    )]
+    MissingPart {
+        /// File name.
+        file: String,
+        /// Where it was looked for.
+        places: String,
+        /// The variable that names it.
+        variable: &'static str,
+    },
+    /// A path that QEMU's options cannot carry.
+    #[error(
+        "{path}: QEMU's options cannot carry a {what} in a path; move or link the file elsewhere"
+    )]
+    BadPath {
+        /// The path.
+        path: String,
+        /// The character.
+        what: &'static str,
+    },
+    /// The operating system refused.
+    #[error("{what} {path}: {source}")]
+    Io {
+        /// What was being done.
+        what: &'static str,
+        /// To which file.
+        path: String,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The live stream could not be set up.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}

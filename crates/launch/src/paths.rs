@@ -1,0 +1,184 @@
+//! Where the parts are: QEMU, the plugin, the guest library.
+
+use crate::LaunchError;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// File name of the plugin.
+pub const FEEDER: &str = "libmallacc_feeder.so";
+/// File name of the guest library.
+pub const GUEST: &str = "libmallacc_guest.so";
+/// Overrides the search for the plugin.
+pub const FEEDER_VARIABLE: &str = "MALLACC_FEEDER";
+/// Overrides the search for the guest library.
+pub const GUEST_VARIABLE: &str = "MALLACC_GUEST";
+/// Overrides the search for QEMU.
+pub const QEMU_VARIABLE: &str = "MALLACC_QEMU";
+/// QEMU's name.
+pub const QEMU: &str = "qemu-x86_64";
+
+/// The first version whose code generator knows AVX2, which the modelled machine has (QEMU 7.2's
+/// change log, "x86").
+const QEMU_MIN: (u32, u32) = (7, 2);
+/// The first version that no longer serves version 1 of the plugin interface.
+const QEMU_END: (u32, u32) = (9, 0);
+
+/// The parts that a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// `qemu-x86_64`.
+    pub qemu: PathBuf,
+    /// The plugin.
+    pub feeder: PathBuf,
+    /// The preloaded allocator; without one the program keeps its own.
+    pub guest: Option<PathBuf>,
+}
+
+impl Paths {
+    /// Finds all parts; checks QEMU's version.
+    pub fn find() -> Result<Self, LaunchError> {
+        Ok(Self { qemu: qemu()?, feeder: feeder()?, guest: Some(guest()?) })
+    }
+}
+
+/// The plugin: by variable, beside this executable, or in an installation's library directory.
+pub fn feeder() -> Result<PathBuf, LaunchError> {
+    let mut places = beside_executable();
+    // Tests lie one directory below the libraries of their build.
+    places.extend(executable_dir().and_then(|d| Some(d.parent()?.to_path_buf())));
+    part(FEEDER, FEEDER_VARIABLE, places)
+}
+
+/// The guest library: as the plugin, or in the source tree that this executable was built in.
+pub fn guest() -> Result<PathBuf, LaunchError> {
+    let mut places = beside_executable();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    places.extend(source.map(|root| root.join("guest/build")));
+    part(GUEST, GUEST_VARIABLE, places)
+}
+
+/// QEMU, with its version checked.
+pub fn qemu() -> Result<PathBuf, LaunchError> {
+    let name = std::env::var_os(QEMU_VARIABLE).unwrap_or_else(|| QEMU.into());
+    let found = search(&name, std::env::var_os("PATH").as_deref())
+        .ok_or_else(|| LaunchError::NoQemu { name: name.to_string_lossy().into_owned() })?;
+    let output = Command::new(&found).arg("--version").output().map_err(|source| {
+        LaunchError::Io { what: "cannot run", path: found.display().to_string(), source }
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    check_version(&found, &text)?;
+    Ok(found)
+}
+
+fn check_version(path: &Path, text: &str) -> Result<(), LaunchError> {
+    let refuse = |found: &str, rule: String| {
+        let (path, found) = (path.display().to_string(), found.to_owned());
+        Err(LaunchError::QemuVersion { path, found, rule })
+    };
+    let Some(version) = text.split("version ").nth(1).and_then(|t| t.split_whitespace().next())
+    else {
+        return refuse("of an unknown version", "it must print its version".into());
+    };
+    if !text.starts_with(QEMU) {
+        return refuse(version, format!("this is not {QEMU}"));
+    }
+    let mut numbers = version.split('.').map(|n| n.parse::<u32>().unwrap_or(0));
+    let have = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if have < QEMU_MIN {
+        return refuse(version, format!("{}.{} is the first with AVX2", QEMU_MIN.0, QEMU_MIN.1));
+    }
+    if have >= QEMU_END {
+        let rule = "the plugin uses version 1 of the plugin interface, which ended before";
+        return refuse(version, format!("{rule} {}.{}", QEMU_END.0, QEMU_END.1));
+    }
+    Ok(())
+}
+
+/// A program like a shell finds it: with a slash as it is, else on `path`.
+pub fn search(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
+    if name.is_empty() {
+        return None;
+    }
+    if name.as_encoded_bytes().contains(&b'/') {
+        let file = PathBuf::from(name);
+        return file.exists().then_some(file);
+    }
+    // The system's default where PATH is not set, as in glibc's execvp.
+    let default = OsString::from("/bin:/usr/bin");
+    let dirs: Vec<PathBuf> = std::env::split_paths(path.unwrap_or(&default)).collect();
+    // An empty entry is the current directory.
+    let files = dirs.iter().map(|d| if d.as_os_str().is_empty() { Path::new(".") } else { d });
+    files.map(|d| d.join(name)).find(|f| is_executable(f))
+}
+
+/// Whether a file could be executed by someone.
+pub fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+fn executable_dir() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
+}
+
+fn beside_executable() -> Vec<PathBuf> {
+    let dir = executable_dir();
+    dir.iter().flat_map(|d| [d.clone(), d.join("../lib/mallacc")]).collect()
+}
+
+fn part(file: &str, variable: &'static str, dirs: Vec<PathBuf>) -> Result<PathBuf, LaunchError> {
+    let candidates = match std::env::var_os(variable) {
+        Some(path) => vec![PathBuf::from(path)],
+        None => dirs.iter().map(|d| d.join(file)).collect(),
+    };
+    // The guest may change its directory, and its exec needs the paths as well.
+    let found = candidates.iter().find_map(|c| c.canonicalize().ok().filter(|c| c.is_file()));
+    found.ok_or_else(|| {
+        let places: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
+        LaunchError::MissingPart { file: file.to_owned(), places: places.join(", "), variable }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_outside_the_range_are_refused_with_the_package_named() {
+        let check = |text: &str| check_version(Path::new("q"), text).map_err(|e| e.to_string());
+        let line = |v: &str| format!("qemu-x86_64 version {v} (Debian 1:7.2+dfsg-7)\nCopyright");
+        for good in ["7.2.22", "7.2", "8.1.0"] {
+            assert_eq!(check(&line(good)), Ok(()));
+        }
+        for bad in ["5.2.0", "7.1.9", "9.0.0", "10.0.2"] {
+            let error = check(&line(bad)).unwrap_err();
+            assert!(error.contains(bad) && error.contains("qemu-user"), "{error}");
+        }
+        assert!(check("something else").is_err());
+        assert!(check("qemu-aarch64 version 7.2.0").is_err());
+    }
+
+    #[test]
+    fn names_are_searched_like_a_shell_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tool");
+        std::fs::write(&file, "x").unwrap();
+        let path = dir.path().as_os_str();
+        assert_eq!(search("tool".as_ref(), Some(path)), None, "not executable");
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(search("tool".as_ref(), Some(path)), Some(file.clone()));
+        assert_eq!(search(file.as_os_str(), None), Some(file));
+        assert_eq!(search("".as_ref(), Some(path)), None);
+        assert_eq!(search("sh".as_ref(), None), Some("/bin/sh".into()), "the default path");
+    }
+
+    #[test]
+    fn a_missing_part_says_where_it_was_looked_for_and_how_to_build_it() {
+        let error = part("libnone.so", "MALLACC_NO_SUCH", vec!["/nowhere".into()]).unwrap_err();
+        let text = error.to_string();
+        for word in ["libnone.so", "/nowhere/libnone.so", "make", "MALLACC_NO_SUCH"] {
+            assert!(text.contains(word), "{text}");
+        }
+    }
+}

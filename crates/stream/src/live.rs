@@ -1,0 +1,22 @@
+//! The live form: shared memory between the feeder inside QEMU and the consumer.
+//!
+//! ```text
+//! producer: threads fill slots ──full──> consumer copies them into packets
+//!               ^────────────free──────────┘
+//! ```
+//! Memory is bounded by [`layout::SLOTS`]; a producer without a free slot sleeps. Neither side can
+//! hang for good: each looks after the other while it sleeps. See `docs/stream.md`.
+
+pub mod futex;
+pub mod layout;
+pub mod map;
+pub mod producer;
+mod queue;
+pub mod source;
+pub mod wire;
+
+pub use producer::Producer;
+pub use source::{Fate, LiveCounts, LiveRing, LiveSource, Stopper, Watch};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! The consumer's end of the ring.
+
+use super::layout::{SLOT_WORDS, SLOTS, SlotKind, ring_state};
+use super::map::{Backing, Map, create};
+use super::wire;
+use crate::event::{Control, EXIT_SIGNALLED, control};
+use crate::{Packet, Source, StreamError};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::time::Duration;
+
+/// How long to sleep for the next slot before looking whether the producer still lives.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What became of the traced process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It runs.
+    Running,
+    /// It returned this exit code.
+    Exited(i32),
+    /// This signal killed it.
+    Killed(i32),
+    /// It is gone and nobody knows how.
+    Unknown,
+}
+
+/// Tells the fate of the traced process; asked only while nothing arrives.
+pub type Watch = Box<dyn FnMut() -> Fate + Send>;
+
+/// Figures about a live run that are no part of its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// Images: 1, and one more for each exec that was followed.
+    pub images: u32,
+    /// Second words of prefetch markers that could not be read (0 was delivered).
+    pub unreadable: u64,
+    /// Carriers whose operand stores do not follow.
+    pub broken_markers: u64,
+}
+
+/// A ring that waits for its producer.
+pub struct LiveRing {
+    map: Arc<Map>,
+    backing: Backing,
+}
+
+impl LiveRing {
+    /// Makes a ring.
+    pub fn create() -> Result<Self, StreamError> {
+        let (map, backing) = create()?;
+        Ok(Self { map: Arc::new(map), backing })
+    }
+
+    /// What to pass to the plugin.
+    pub fn path(&self) -> &Path {
+        self.backing.path()
+    }
+
+    /// A handle that ends the run from anywhere.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { map: Arc::clone(&self.map) }
+    }
+
+    /// The stream of the process that `watch` knows.
+    pub fn into_source(self, watch: Watch) -> LiveSource {
+        LiveSource {
+            map: self.map,
+            _backing: self.backing,
+            watch,
+            salvaged: VecDeque::new(),
+            end: End::Open,
+            last_thread: 0,
+            next_block: 0,
+        }
+    }
+}
+
+/// Ends a live run from another thread: the guest goes on without being traced.
+#[derive(Clone)]
+pub struct Stopper {
+    map: Arc<Map>,
+}
+
+impl Stopper {
+    /// Tells the feeder to stop; the source then ends.
+    pub fn detach(&self) {
+        let head = &self.map.ring().head;
+        head.detach.store(1, Relaxed);
+        head.full.nudge();
+        head.free.nudge();
+    }
+
+    /// Whether the run was detached, by the consumer or because the guest damaged the ring.
+    pub fn is_detached(&self) -> bool {
+        self.map.ring().head.detach.load(Relaxed) != 0
+    }
+}
+
+/// How far the end of the stream has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    /// The producer died; its last slots are being read, then comes this event.
+    Dying(Fate),
+    Over,
+}
+
+/// The stream of a running program.
+pub struct LiveSource {
+    map: Arc<Map>,
+    _backing: Backing,
+    watch: Watch,
+    salvaged: VecDeque<u32>,
+    end: End,
+    last_thread: u32,
+    next_block: u32,
+}
+
+impl LiveSource {
+    /// A handle that ends the run from anywhere.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { map: Arc::clone(&self.map) }
+    }
+
+    /// Figures so far.
+    pub fn counts(&self) -> LiveCounts {
+        let head = &self.map.ring().head;
+        LiveCounts {
+            images: head.images.load(Relaxed),
+            unreadable: head.unreadable.load(Relaxed),
+            broken_markers: head.broken_markers.load(Relaxed),
+        }
+    }
+
+    /// The next full slot; `None` at the end.
+    fn take(&mut self) -> Result<Option<u32>, StreamError> {
+        let map = Arc::clone(&self.map);
+        let head = &map.ring().head;
+        loop {
+            if head.detach.load(Relaxed) != 0 {
+                return Ok(None);
+            }
+            // Read before looking into the queue: what was put before it is seen then.
+            let finished = head.state.load(Acquire) == ring_state::FINISHED;
+            if let Some(slot) = head.full.take() {
+                return Ok(Some(slot));
+            }
+            if let End::Dying(_) = self.end {
+                return Ok(self.salvaged.pop_front());
+            }
+            if finished {
+                return Ok(None);
+            }
+            head.full.sleep(PATIENCE);
+            if head.full.put.load(Acquire) != head.full.taken.load(Relaxed) {
+                continue;
+            }
+            let fate = (self.watch)();
+            if fate != Fate::Running && head.state.load(Acquire) != ring_state::FINISHED {
+                if head.images.load(Acquire) == 0 {
+                    return Err(StreamError::Feeder(never_attached(fate)));
+                }
+                self.salvaged = map.orphans().into();
+                self.end = End::Dying(fate);
+            }
+        }
+    }
+
+    /// Copies slot `index` into `packet` and gives it back; whether events came.
+    fn read(&mut self, index: u32, packet: &mut Packet) -> Result<bool, StreamError> {
+        if index as usize >= SLOTS {
+            return Err(damaged("a slot number out of range"));
+        }
+        let slot = self.map.slot(index as usize);
+        // SAFETY: the queue handed the slot to us, so the producer does not touch it. It lies in
+        // shared memory that the guest could damage, so every number is checked.
+        let (kind, thread, len, words) = unsafe {
+            let head = &(*slot).head;
+            (head.kind, head.thread, head.len as usize, &(*slot).words)
+        };
+        let mut events = false;
+        if kind == SlotKind::Events as u32 {
+            let words = words.get(..len).ok_or_else(|| damaged("a slot too long"))?;
+            packet.thread = thread;
+            packet.events.extend_from_slice(words);
+            events = len > 0;
+        } else {
+            if len > SLOT_WORDS * 8 {
+                return Err(damaged("a slot too long"));
+            }
+            // SAFETY: within the slot; any bytes are valid `u8`.
+            let mut bytes =
+                unsafe { std::slice::from_raw_parts((&raw const *words).cast::<u8>(), len) };
+            while !bytes.is_empty() {
+                let block = wire::decode(&mut bytes).ok_or_else(|| damaged("a block"))?;
+                if block.id != self.next_block {
+                    return Err(damaged("a block's number"));
+                }
+                self.next_block += 1;
+                packet.blocks.push(block);
+            }
+        }
+        self.map.ring().head.free.put(index);
+        Ok(events)
+    }
+}
+
+impl Source for LiveSource {
+    fn next(&mut self, packet: &mut Packet) -> Result<bool, StreamError> {
+        packet.blocks.clear();
+        packet.events.clear();
+        if self.end == End::Over {
+            return Ok(false);
+        }
+        while let Some(slot) = self.take()? {
+            if self.read(slot, packet)? {
+                self.last_thread = packet.thread;
+                return Ok(true);
+            }
+        }
+        let end = std::mem::replace(&mut self.end, End::Over);
+        let payload = match end {
+            End::Dying(Fate::Exited(code)) => code as u64 & 0xff,
+            End::Dying(Fate::Killed(signal)) => EXIT_SIGNALLED | signal as u64,
+            _ => return Ok(false),
+        };
+        packet.thread = self.last_thread;
+        packet.events.push(control(Control::Exit, 0, payload));
+        Ok(true)
+    }
+}
+
+impl Drop for LiveSource {
+    fn drop(&mut self) {
+        // Without a reader the guest must not wait for one.
+        self.stopper().detach();
+    }
+}
+
+fn damaged(what: &str) -> StreamError {
+    StreamError::Feeder(format!(
+        "the ring holds {what}; the program wrote over memory that is not its own"
+    ))
+}
+
+fn never_attached(fate: Fate) -> String {
+    let how = match fate {
+        Fate::Exited(code) => format!("exit code {code}"),
+        Fate::Killed(signal) => format!("killed by signal {signal}"),
+        Fate::Running | Fate::Unknown => "no exit code".to_owned(),
+    };
+    format!("QEMU ended before the plugin was loaded ({how}); its own message says why")
+}
