@@ -7,12 +7,17 @@
 
 mod compare;
 pub mod confidence;
+pub mod csv;
+pub mod json;
 pub mod model;
+mod select;
 pub mod statistics;
 pub mod store;
+pub mod text;
 
 pub use model::{
     CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,
     LatencyHistogram, MallocCacheStats, ParameterValue, PerKind, PredictorStats, Run, SamplePoint,
     Sampling, TlbStats,
 };
+pub use select::{CallFigures, CallGroup};

@@ -34,18 +34,18 @@ impl Measured for MallocCacheStats {
 }
 
 /// The surroundings of the item a statistic is asked about.
-pub struct Context<'a, T: Measured> {
+pub struct Context<T: Measured> {
     /// Instructions its configuration measured.
     pub instructions: u64,
     /// The same item in the baseline, which may be the item itself.
-    pub baseline: Option<&'a T>,
+    pub baseline: Option<T>,
     /// The item's share of each sample.
     pub points: Vec<T::Point>,
     /// The baseline's share of each sample.
     pub baseline_points: Vec<T::Point>,
 }
 
-impl<T: Measured> Context<'_, T> {
+impl<T: Measured> Context<T> {
     /// A context without a baseline and without samples.
     pub fn plain(instructions: u64) -> Self {
         Self { instructions, baseline: None, points: Vec::new(), baseline_points: Vec::new() }
@@ -53,27 +53,22 @@ impl<T: Measured> Context<'_, T> {
 }
 
 /// The context of a configuration of `run`.
-pub fn configuration_context<'a>(
-    run: &'a Run,
-    configuration: &Configuration,
-) -> Context<'a, Configuration> {
+pub fn configuration_context(run: &Run, configuration: &Configuration) -> Context<Configuration> {
     let baseline = run.baseline_of(configuration);
     Context {
         instructions: configuration.instructions,
-        baseline,
+        baseline: baseline.cloned(),
         points: configuration.samples.clone(),
         baseline_points: baseline.map(|base| base.samples.clone()).unwrap_or_default(),
     }
 }
 
-/// The context of the calls of the kinds that `choose` picks; `baseline` holds the baseline's
-/// counters of the same kinds.
-pub fn calls_context<'a>(
+/// The context of the calls of the kinds that `choose` picks.
+pub fn calls_context(
     run: &Run,
     configuration: &Configuration,
-    baseline: Option<&'a CallStats>,
     choose: impl Fn(CallKind) -> bool,
-) -> Context<'a, CallStats> {
+) -> Context<CallStats> {
     let tally = |point: &SamplePoint| {
         let mut sum = CallTally::default();
         for (_, tally) in point.calls.iter().filter(|(kind, _)| choose(*kind)) {
@@ -83,10 +78,11 @@ pub fn calls_context<'a>(
         sum
     };
     let tallies = |configuration: &Configuration| configuration.samples.iter().map(tally).collect();
+    let baseline = run.baseline_of(configuration);
     Context {
         instructions: configuration.instructions,
-        baseline,
+        baseline: baseline.map(|base| base.calls.total(&choose)),
         points: tallies(configuration),
-        baseline_points: run.baseline_of(configuration).map(tallies).unwrap_or_default(),
+        baseline_points: baseline.map(tallies).unwrap_or_default(),
     }
 }

@@ -102,7 +102,7 @@ pub static CONFIGURATION: &[Statistic<Configuration>] = &[
         "How much faster the program is than under the baseline of the same machine.",
         "baseline cycles per instruction / own cycles per instruction - 1",
         |c, context| {
-            let base = context.baseline?;
+            let base = context.baseline.as_ref()?;
             change(quotient(base.cycles, base.instructions), quotient(c.cycles, c.instructions))
         }
     ),
@@ -122,7 +122,7 @@ pub static CONFIGURATION: &[Statistic<Configuration>] = &[
         "How much faster the allocator is than under the baseline, all kinds of call together.",
         "baseline allocator_cycles per instruction / own allocator_cycles per instruction - 1",
         |c, context| {
-            let base = context.baseline?;
+            let base = context.baseline.as_ref()?;
             change(
                 quotient(base.allocator_cycles, base.instructions),
                 quotient(c.allocator_cycles, c.instructions),
@@ -204,7 +204,7 @@ pub static CALLS: &[Statistic<CallStats>] = &[
         "How much faster a call is than under the baseline of the same machine.",
         "baseline cycles_per_call / own cycles_per_call - 1",
         |c, context| {
-            let base = context.baseline?;
+            let base = context.baseline.as_ref()?;
             change(quotient(base.cycles, base.calls), quotient(c.cycles, c.calls))
         }
     ),
@@ -354,7 +354,7 @@ fn percentile_of(calls: &CallStats, percent: f64) -> Option<f64> {
     calls.latency.percentile(percent).map(|cycles| cycles as f64)
 }
 
-type Get<T> = fn(&T, &Context<'_, T>) -> Option<f64>;
+type Get<T> = fn(&T, &Context<T>) -> Option<f64>;
 
 const fn percentile(
     name: &'static str,

@@ -97,7 +97,7 @@ pub enum Source<T: Measured + 'static> {
         /// How, in terms of other statistics.
         formula: &'static str,
         /// Derives it; `None` where it would divide by zero or has nothing to compare with.
-        get: fn(&T, &Context<'_, T>) -> Option<f64>,
+        get: fn(&T, &Context<T>) -> Option<f64>,
         /// How a sampled run gets its confidence interval.
         interval: Interval<T>,
     },
@@ -145,7 +145,7 @@ impl Value {
 
 impl<T: Measured> Statistic<T> {
     /// The statistic's value for `item`.
-    pub fn value(&self, item: &T, context: &Context<'_, T>) -> Value {
+    pub fn value(&self, item: &T, context: &Context<T>) -> Value {
         let exact = |value: f64| Value::Real(Estimate { value, half_width: None });
         match &self.source {
             Source::Counter { get, .. } => Value::Count(get(item)),
@@ -166,7 +166,7 @@ impl<T: Measured> Statistic<T> {
 }
 
 impl<T: Measured> Interval<T> {
-    fn half_width(&self, context: &Context<'_, T>) -> Option<f64> {
+    fn half_width(&self, context: &Context<T>) -> Option<f64> {
         let collect = |points: &[T::Point], part: fn(&T::Point) -> (u64, u64)| -> Vec<_> {
             points.iter().map(part).collect()
         };
@@ -179,6 +179,15 @@ impl<T: Measured> Interval<T> {
             }
         }
     }
+}
+
+/// Every statistic of `item` by name, in declared order.
+pub fn values<T: Measured>(
+    slice: &'static [Statistic<T>],
+    item: &T,
+    context: &Context<T>,
+) -> impl Iterator<Item = (&'static str, Value)> {
+    slice.iter().map(move |statistic| (statistic.name, statistic.value(item, context)))
 }
 
 /// The statistic of that name in a slice.

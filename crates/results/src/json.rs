@@ -1,0 +1,158 @@
+//! A run as JSON: counters and everything derived from them.
+//!
+//! Every declared statistic appears under its name (`docs/statistics.md`). Undefined figures are
+//! `null`. In a sampled run a statistic with a confidence interval is followed by
+//! `<name>_ci95`, half the interval's width.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::model::{Configuration, Exit, LatencyHistogram, Run, Sampling};
+use crate::select::{CallFigures, CallGroup};
+use crate::statistics::{
+    CACHE, CONFIGURATION, Context, MALLOC_CACHE, PREDICTOR, RUN, TLB, Value, configuration_context,
+    values,
+};
+
+/// The version of this form; grows when a field changes its meaning or goes away.
+pub const VERSION: u32 = 1;
+
+/// A run as indented JSON with a newline at its end.
+pub fn render(run: &Run) -> String {
+    let mut text = serde_json::to_string_pretty(&value(run)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A run as a JSON value.
+pub fn value(run: &Run) -> Json {
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Json| object.insert(name.to_owned(), value);
+    put("format_version", json!(VERSION));
+    put("id", json!(run.id));
+    put("program", json!(run.program));
+    put("args", json!(run.args));
+    put("started", json!(run.started));
+    put("tool_version", json!(run.tool_version));
+    put("git_revision", json!(run.git_revision));
+    put("seed", json!(run.seed));
+    put("deterministic", json!(run.deterministic));
+    put("complete", json!(run.complete));
+    put("exit", exit(run.exit));
+    put("skip", json!(run.skip));
+    put("max", json!(run.max));
+    put("roi", json!(run.roi));
+    put("sampling", run.sampling.as_ref().map_or(Json::Null, sampling));
+    put("warnings", json!(run.warnings));
+    extend(&mut object, values(RUN, run, &Context::plain(run.instructions)));
+    let configurations: Vec<Json> =
+        run.configurations.iter().map(|item| configuration(run, item)).collect();
+    object.insert("configurations".into(), Json::Array(configurations));
+    Json::Object(object)
+}
+
+fn exit(exit: Option<Exit>) -> Json {
+    match exit {
+        Some(Exit::Code(code)) => json!({ "code": code }),
+        Some(Exit::Signal(signal)) => json!({ "signal": signal }),
+        None => Json::Null,
+    }
+}
+
+fn sampling(sampling: &Sampling) -> Json {
+    json!({
+        "period": sampling.period,
+        "warm": sampling.warm,
+        "measure": sampling.measure,
+        "samples": sampling.samples,
+        "population": sampling.population,
+    })
+}
+
+fn configuration(run: &Run, item: &Configuration) -> Json {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(item.name));
+    object.insert("machine".into(), json!(item.machine));
+    object.insert("accelerator".into(), json!(item.accelerator));
+    object.insert("parameters".into(), json!(item.parameters));
+    extend(&mut object, values(CONFIGURATION, item, &configuration_context(run, item)));
+    if let Some(sampling) = &run.sampling {
+        object.insert("whole_run".into(), whole_run(item, sampling));
+    }
+    for group in CallGroup::all() {
+        let figures = CallFigures::of(run, item, group);
+        let mut calls = Map::new();
+        extend(&mut calls, figures.values());
+        calls.insert("latency".into(), latency(&figures.stats().latency));
+        object.insert(group.name().into(), Json::Object(calls));
+    }
+    let cpi: Map<String, Json> =
+        item.cpi_stack.iter().map(|part| (part.name.clone(), json!(part.cycles))).collect();
+    object.insert("cpi_stack".into(), Json::Object(cpi));
+    let caches = item
+        .caches
+        .iter()
+        .map(|cache| named(&cache.name, values(CACHE, cache, &Context::plain(item.instructions))));
+    object.insert("caches".into(), caches.collect());
+    let tlbs = item
+        .tlbs
+        .iter()
+        .map(|tlb| named(&tlb.name, values(TLB, tlb, &Context::plain(item.instructions))));
+    object.insert("tlbs".into(), tlbs.collect());
+    let mut predictor = Map::new();
+    let plain = Context::plain(item.instructions);
+    extend(&mut predictor, values(PREDICTOR, &item.predictor, &plain));
+    object.insert("predictor".into(), Json::Object(predictor));
+    let malloc_cache = item.malloc_cache.as_ref().map(|stats| {
+        let mut object = Map::new();
+        extend(&mut object, values(MALLOC_CACHE, stats, &Context::plain(item.instructions)));
+        Json::Object(object)
+    });
+    object.insert("malloc_cache".into(), malloc_cache.unwrap_or(Json::Null));
+    object.insert("size_classes".into(), json!(item.size_classes));
+    object.insert("requested_sizes".into(), json!(item.requested_sizes));
+    Json::Object(object)
+}
+
+/// What the samples say about the whole run.
+fn whole_run(item: &Configuration, sampling: &Sampling) -> Json {
+    let mut object = Map::new();
+    let estimates = [
+        ("cycles", item.whole_run_cycles(sampling.population)),
+        ("allocator_cycles", item.whole_run_allocator_cycles(sampling.population)),
+    ];
+    for (name, estimate) in estimates {
+        object.insert(name.into(), json!(estimate.map(|e| e.value)));
+        object.insert(format!("{name}_ci95"), json!(estimate.and_then(|e| e.half_width)));
+    }
+    Json::Object(object)
+}
+
+/// A latency histogram as `[low, high, count]` for each bucket in use.
+fn latency(histogram: &LatencyHistogram) -> Json {
+    let bucket = |(bucket, count): (u32, u64)| {
+        let (low, high) = LatencyHistogram::bounds(bucket as usize);
+        json!([low, high, count])
+    };
+    histogram.buckets().map(bucket).collect()
+}
+
+fn named(name: &str, figures: impl Iterator<Item = (&'static str, Value)>) -> Json {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(name));
+    extend(&mut object, figures);
+    Json::Object(object)
+}
+
+fn extend(object: &mut Map<String, Json>, figures: impl Iterator<Item = (&'static str, Value)>) {
+    for (name, value) in figures {
+        let json = match value {
+            Value::Count(count) => json!(count),
+            Value::Real(estimate) => json!(estimate.value),
+            Value::Undefined => Json::Null,
+        };
+        object.insert(name.to_owned(), json);
+        if let Some(half) = value.half_width() {
+            object.insert(format!("{name}_ci95"), json!(half));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The table that compares configurations: statistics down, configurations across.
+
+use super::grid::Grid;
+use super::{Style, number};
+use crate::model::{Configuration, Run};
+use crate::select::{CallFigures, CallGroup};
+use crate::statistics::{
+    CALLS, CONFIGURATION, Context, MALLOC_CACHE, Unit, Value, configuration_context, find,
+};
+
+/// The comparison table of a run.
+pub fn comparison(run: &Run, style: &Style) -> String {
+    let mut grid = Grid::new(run.configurations.iter().map(|item| item.name.as_str()));
+    program(&mut grid, run);
+    allocator(&mut grid, run);
+    for group in CallGroup::all().filter(|group| matches!(group, CallGroup::Kind(_))) {
+        calls(&mut grid, run, group);
+    }
+    malloc_cache(&mut grid, run);
+    grid.render(style)
+}
+
+fn program(grid: &mut Grid, run: &Run) {
+    grid.heading("program");
+    match &run.sampling {
+        None => grid.row("  cycles", each(run, |item| number::short_count(item.cycles))),
+        Some(sampling) => {
+            grid.row("  cycles, whole run", each(run, |item| whole_run(item, sampling.population)));
+            grid.row("  cycles, measured", each(run, |item| number::short_count(item.cycles)));
+        }
+    }
+    figure(grid, run, "  IPC", "ipc");
+    figure(grid, run, "  speedup", "speedup");
+}
+
+/// The estimate for the whole run, with a relative interval because the figure is large.
+fn whole_run(item: &Configuration, population: u64) -> String {
+    let Some(estimate) = item.whole_run_cycles(population) else {
+        return number::UNDEFINED.into();
+    };
+    let figure = number::scaled(estimate.value);
+    match estimate.half_width {
+        Some(half) if estimate.value > 0.0 => {
+            format!("{figure} ±{:.1} %", 100.0 * half / estimate.value)
+        }
+        _ => figure,
+    }
+}
+
+fn allocator(grid: &mut Grid, run: &Run) {
+    if run.configurations.iter().all(|item| item.allocator_cycles == 0) {
+        return;
+    }
+    grid.heading("allocator");
+    figure(grid, run, "  share of cycles", "allocator_share");
+    figure(grid, run, "  speedup", "allocator_speedup");
+    figure(grid, run, "  classes for 90 %", "size_classes_90");
+}
+
+fn calls(grid: &mut Grid, run: &Run, group: CallGroup) {
+    let figures: Vec<CallFigures> =
+        run.configurations.iter().map(|item| CallFigures::of(run, item, group)).collect();
+    if figures.iter().all(|figures| figures.stats().calls == 0) {
+        return;
+    }
+    grid.heading(group.name());
+    let unit = |name| find(CALLS, name).map_or(Unit::Count, |statistic| statistic.unit);
+    for (label, name) in [
+        ("  calls", "calls"),
+        ("  cycles per call", "cycles_per_call"),
+        ("  p50", "p50"),
+        ("  p95", "p95"),
+        ("  p99", "p99"),
+        ("  under 100 cycles", "fast_share"),
+        ("  speedup", "speedup"),
+    ] {
+        let cells = figures
+            .iter()
+            .zip(&run.configurations)
+            .map(|(figures, item)| cell(item, name, figures.value(name), unit(name)));
+        grid.row(label, cells);
+    }
+}
+
+fn malloc_cache(grid: &mut Grid, run: &Run) {
+    if run.configurations.iter().all(|item| item.malloc_cache.is_none()) {
+        return;
+    }
+    grid.heading("malloc cache");
+    for (label, name) in [
+        ("  lookups that hit", "lookup_hit_rate"),
+        ("  pops that hit", "pop_hit_rate"),
+        ("  evictions", "evictions"),
+        ("  blocked cycles", "blocked_cycles"),
+    ] {
+        let Some(statistic) = find(MALLOC_CACHE, name) else { continue };
+        let cells = run.configurations.iter().map(|item| {
+            let plain = Context::plain(item.instructions);
+            let value = item.malloc_cache.as_ref().map(|stats| statistic.value(stats, &plain));
+            number::value(value.unwrap_or(Value::Undefined), statistic.unit)
+        });
+        grid.row(label, cells);
+    }
+}
+
+/// A row of a configuration's statistic.
+fn figure(grid: &mut Grid, run: &Run, label: &str, name: &str) {
+    let Some(statistic) = find(CONFIGURATION, name) else { return };
+    let cells = run.configurations.iter().map(|item| {
+        let value = statistic.value(item, &configuration_context(run, item));
+        cell(item, name, value, statistic.unit)
+    });
+    grid.row(label, cells);
+}
+
+/// A cell. A baseline has no speedup to show, and a change shows its sign.
+fn cell(item: &Configuration, name: &str, value: Value, unit: Unit) -> String {
+    match (name.ends_with("speedup"), item.is_baseline()) {
+        (true, true) => number::UNDEFINED.into(),
+        (true, false) => number::change(value),
+        (false, _) => number::value(value, unit),
+    }
+}
+
+fn each(run: &Run, cell: impl Fn(&Configuration) -> String) -> Vec<String> {
+    run.configurations.iter().map(cell).collect()
+}

@@ -1,0 +1,108 @@
+//! What was run, how much of it was measured, and what to be careful about.
+
+use std::fmt::Write as _;
+
+use super::grid::wrap;
+use super::{Style, number};
+use crate::model::{Exit, Run};
+
+/// The facts of a run, a line each.
+pub fn facts(run: &Run, style: &Style) -> String {
+    let mut lines = vec![extent(run)];
+    if let Some(sampling) = &run.sampling {
+        lines.push(format!(
+            "Sampled: {} samples of {} instructions, one every {}, each after {} of warm-up; ± is \
+             the 95 % confidence interval.",
+            number::count(sampling.samples),
+            number::count(sampling.measure),
+            number::count(sampling.period),
+            number::count(sampling.warm)
+        ));
+    }
+    lines.extend(measured_part(run));
+    if run.threads > 1 {
+        lines.push(format!(
+            "{} threads took turns on one simulated core: {} context switches, each of which \
+             flushes the malloc cache.",
+            number::count(run.threads),
+            number::count(run.context_switches)
+        ));
+    }
+    if run.forked_children > 0 {
+        let count = number::count(run.forked_children);
+        let children = if run.forked_children == 1 { "child" } else { "children" };
+        lines.push(format!("{count} forked {children} left the stream and were not simulated."));
+    }
+    if run.execs > 0 {
+        let times = if run.execs == 1 { "once".into() } else { format!("{} times", run.execs) };
+        lines.push(format!("The program replaced itself {times}; the last image is reported."));
+    }
+    let mut text = String::new();
+    for line in lines {
+        let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
+    }
+    for alarm in alarms(run) {
+        let _ = writeln!(text, "{}", style.alarm(&wrap(&alarm, style.width, "  ")));
+    }
+    text
+}
+
+fn extent(run: &Run) -> String {
+    let mut command = run.program.clone();
+    for arg in &run.args {
+        command.push(' ');
+        command.push_str(arg);
+    }
+    let mut line = format!("{command}: {} instructions", number::count(run.instructions));
+    if run.host_seconds > 0.0 {
+        let mips = run.instructions as f64 / run.host_seconds / 1e6;
+        let _ = write!(line, " in {:.1} s ({mips:.1} million per second)", run.host_seconds);
+    }
+    line.push('.');
+    line
+}
+
+fn measured_part(run: &Run) -> Option<String> {
+    let mut parts = Vec::new();
+    if run.roi {
+        parts.push("regions of interest only".to_owned());
+    }
+    if run.skip > 0 {
+        parts.push(format!("the first {} instructions skipped", number::count(run.skip)));
+    }
+    if let Some(max) = run.max {
+        parts.push(format!("at most {} instructions", number::count(max)));
+    }
+    (!parts.is_empty()).then(|| format!("Measured: {}.", parts.join(", ")))
+}
+
+/// What a reader must not miss.
+fn alarms(run: &Run) -> Vec<String> {
+    let mut alarms = Vec::new();
+    match run.exit {
+        Some(Exit::Signal(signal)) => alarms.push(format!(
+            "Signal {signal} killed the program; the figures cover what ran until then."
+        )),
+        Some(Exit::Code(code)) if code != 0 => {
+            alarms.push(format!("The program exited with code {code}."));
+        }
+        _ => {}
+    }
+    if !run.complete {
+        alarms.push("The run did not come to its end; the figures cover what was measured.".into());
+    }
+    for configuration in &run.configurations {
+        let violations =
+            configuration.malloc_cache.as_ref().map_or(0, |stats| stats.invariant_violations);
+        if violations > 0 {
+            alarms.push(format!(
+                "{}: {} pops had a cached Head or Next that differed from the true list; do not \
+                 trust these figures, report the fault.",
+                configuration.name,
+                number::count(violations)
+            ));
+        }
+    }
+    alarms.extend(run.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    alarms
+}

@@ -1,0 +1,87 @@
+//! The list of a store's runs.
+
+use super::grid::{pad_left, pad_right, shorten};
+use super::{Style, number};
+use crate::model::{Exit, Run};
+use crate::select::{CallFigures, CallGroup};
+use crate::statistics::{CONFIGURATION, Value, configuration_context, find};
+
+/// What `mallacc list` prints: one line for each run.
+pub fn list(runs: &[Run], style: &Style) -> String {
+    if runs.is_empty() {
+        return "No runs yet: make one with `mallacc run -- PROGRAM`.\n".into();
+    }
+    let header = ["run", "started (UTC)", "instr.", "malloc", "program", "state", "command"];
+    let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
+    let mut widths = header.map(|name| name.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let before: usize = widths[..6].iter().map(|width| width + 2).sum();
+    let room = style.width.saturating_sub(before).max(12);
+    let line = |cells: &[String; 7]| {
+        let mut line = String::new();
+        for (index, cell) in cells[..6].iter().enumerate() {
+            // Figures to the right, words to the left.
+            let numeric = matches!(index, 0 | 2 | 3 | 4);
+            let pad = if numeric { pad_left } else { pad_right };
+            line += &pad(cell, widths[index]);
+            line += "  ";
+        }
+        line + &shorten(&cells[6], room, style)
+    };
+    let mut text = style.bold(line(&header.map(String::from)).trim_end()) + "\n";
+    for row in &rows {
+        text += line(row).trim_end();
+        text.push('\n');
+    }
+    text += "malloc, program: speedup by the last accelerator of the run against its baseline.\n";
+    style.finish(text)
+}
+
+fn row(run: &Run) -> [String; 7] {
+    let chosen = run.headline_configuration();
+    let malloc = match (chosen, run.main_kind()) {
+        (Some(item), Some(kind)) => {
+            CallFigures::of(run, item, CallGroup::Kind(kind)).value("speedup")
+        }
+        _ => Value::Undefined,
+    };
+    let program = chosen.map_or(Value::Undefined, |item| {
+        let context = configuration_context(run, item);
+        find(CONFIGURATION, "speedup").map_or(Value::Undefined, |found| found.value(item, &context))
+    });
+    let state = match (run.exit, run.complete) {
+        (Some(Exit::Signal(signal)), _) => format!("signal {signal}"),
+        (_, false) => "incomplete".into(),
+        (Some(Exit::Code(code)), true) if code != 0 => format!("exit {code}"),
+        (_, true) if run.sampling.is_some() => "sampled".into(),
+        (_, true) => "whole".into(),
+    };
+    let mut command = run.program.clone();
+    for arg in &run.args {
+        command.push(' ');
+        command.push_str(arg);
+    }
+    [
+        run.id.map_or(number::UNDEFINED.into(), |id| id.to_string()),
+        number::date(run.started),
+        number::scaled(run.instructions as f64),
+        without_interval(malloc),
+        without_interval(program),
+        state,
+        command,
+    ]
+}
+
+fn without_interval(speedup: Value) -> String {
+    match speedup {
+        Value::Real(mut estimate) => {
+            estimate.half_width = None;
+            number::change(Value::Real(estimate))
+        }
+        other => number::change(other),
+    }
+}

@@ -1,0 +1,78 @@
+//! Runs for people at a terminal.
+
+mod comparison;
+mod facts;
+mod grid;
+mod headline;
+mod histogram;
+mod list;
+mod number;
+mod sections;
+
+use crate::model::Run;
+
+pub use headline::headline;
+pub use list::list;
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; below 80 some lines may be wider.
+    pub width: usize,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// Whether to emphasise with ANSI escapes. Nothing depends on it.
+    pub colour: bool,
+}
+
+impl Style {
+    /// 80 columns, Unicode, no colour.
+    pub const PLAIN: Self = Self { width: 80, unicode: true, colour: false };
+
+    fn bold(&self, text: &str) -> String {
+        self.paint(text, "1")
+    }
+
+    fn alarm(&self, text: &str) -> String {
+        self.paint(text, "31")
+    }
+
+    fn paint(&self, text: &str, code: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Text in this style's character set.
+    fn finish(&self, text: String) -> String {
+        if self.unicode {
+            return text;
+        }
+        text.replace('±', "+-").replace('→', "->")
+    }
+}
+
+/// What `mallacc run` prints: the headline, what was run, and the comparison of the
+/// configurations.
+pub fn summary(run: &Run, style: &Style) -> String {
+    let mut text = String::new();
+    for sentence in headline(run) {
+        text += &style.bold(&grid::wrap(&sentence, style.width, ""));
+        text.push('\n');
+    }
+    text.push('\n');
+    text += &facts::facts(run, style);
+    if !run.configurations.is_empty() {
+        text.push('\n');
+        text += &comparison::comparison(run, style);
+    }
+    style.finish(text)
+}
+
+/// What `mallacc show` prints: the summary and every section.
+pub fn detail(run: &Run, style: &Style) -> String {
+    let mut text = summary(run, style);
+    for section in sections::sections(run, style) {
+        text.push('\n');
+        text += &section;
+    }
+    style.finish(text)
+}
