@@ -1,1 +1,76 @@
 //! Accelerator models behind one trait and one registry.
+//!
+//! ```text
+//!            markers (operation, registers, values)
+//!   core ────────────────────────────────────────────> Accelerator ──> pure state (mcache)
+//!        <──────────────────────────────────────────── keep | elide until … , uops to inject
+//!        ────────────────────────────────────────────> an injected uop's times (completed)
+//! ```
+//!
+//! A model never changes what the program computes. It may leave a marked step out of the timing
+//! ([`Reply::elide`]) and put its own uops in instead ([`Reply::inject`]). What it remembers about
+//! the program, it learns from marker values alone, in program order; what it remembers about time,
+//! it learns from [`Accelerator::completed`].
+//!
+//! Adding an accelerator: one file with one implementation, one line in [`registry`].
+
+pub mod area;
+pub mod limit;
+pub mod mallacc;
+pub mod none;
+pub mod registry;
+mod reply;
+
+pub use registry::{Choice, Model, find, registry};
+pub use reply::{Completed, Fallback, InjectKind, Injected, Marker, Reply};
+
+/// Counters of a malloc cache, all zero for accelerators without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// `mcszlookup` that found the size.
+    pub lookup_hits: u64,
+    /// `mcszlookup` that did not.
+    pub lookup_misses: u64,
+    /// `mchdpop` that found Head and Next.
+    pub pop_hits: u64,
+    /// `mchdpop` that did not.
+    pub pop_misses: u64,
+    /// `mchdpush` executed.
+    pub pushes: u64,
+    /// `mcnxtprefetch` executed.
+    pub prefetches: u64,
+    /// Entries replaced by another size class.
+    pub evictions: u64,
+    /// `INVALIDATE` markers.
+    pub invalidations: u64,
+    /// Whole-cache flushes: context switches and `FLUSH` markers.
+    pub flushes: u64,
+    /// Cycles that list instructions waited for an outstanding prefetch.
+    pub blocked_cycles: u64,
+    /// Pops whose cached Head or Next differed from the true ones. Must stay 0.
+    pub invariant_violations: u64,
+}
+
+/// A hardware model that reacts to markers. One instance belongs to one core.
+pub trait Accelerator: Send {
+    /// A marker executes, in program order. `reply` arrives cleared. While a region is elided the
+    /// core still reports its markers.
+    fn on_marker(&mut self, marker: &Marker, reply: &mut Reply);
+
+    /// An injected uop has its times (only for uops with a [`Injected::token`]).
+    fn completed(&mut self, completed: Completed);
+
+    /// Another thread is about to run: state that belongs to the old one is dropped.
+    fn context_switch(&mut self);
+
+    /// Counters since the last [`Accelerator::reset_counters`].
+    fn counters(&self) -> Counters;
+
+    /// Sets the counters to zero, state stays (start of a measured interval).
+    fn reset_counters(&mut self);
+
+    /// Area in um^2 at 28 nm with its source, if there is hardware at all.
+    fn area(&self) -> Option<area::Area> {
+        None
+    }
+}

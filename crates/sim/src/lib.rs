@@ -1,1 +1,23 @@
 //! Runs one instruction stream through many machines: region of interest, sampling, statistics.
+//!
+//! ```text
+//!   Source ──> align ──> plan ──> Batch ──┬──> worker: Core + accelerator ──> Totals, samples
+//!  (packets)   (events   (which mode      ├──> worker …
+//!               to slots)  when)          └──> worker …       ──> results::Configuration
+//! ```
+//!
+//! [`align`] turns event words into executions of decoded blocks, once for all machines. [`plan`]
+//! decides by instruction count what is skipped, warmed, simulated or measured, so every machine
+//! measures the same instructions and comparisons are paired. Each machine runs on its own thread;
+//! channels between are bounded, so memory does not grow with the program.
+
+pub mod align;
+pub mod batch;
+pub mod plan;
+pub mod runner;
+pub mod totals;
+mod worker;
+
+pub use batch::{Batch, Item};
+pub use plan::{Plan, Sample};
+pub use runner::{ConfigSpec, Outcome, Progress, RunError, StreamFacts, run};

@@ -1,1 +1,22 @@
 //! Machine configuration and the out-of-order core model.
+//!
+//! Reading order: [`params`] (what can be set), [`machine`] (a whole machine from a TOML file),
+//! `core` (a uop's life), then its stages: [`frontend`], [`calendar`] (ports and reservation
+//! station), [`stores`], [`retire`]; [`calls`] measures allocator calls.
+
+pub mod calendar;
+pub mod calls;
+mod core;
+pub mod frontend;
+pub mod machine;
+pub mod observe;
+pub mod params;
+pub mod retire;
+pub mod stores;
+
+pub use crate::calls::{Call, CallTracker};
+pub use crate::core::{Core, CoreCounters, NO_ADDRESS, Step};
+pub use crate::machine::Machine;
+pub use crate::observe::{Observer, Times};
+pub use crate::params::CoreParams;
+pub use crate::retire::Component;

@@ -1,0 +1,77 @@
+//! The limit study: marked steps take no time at all (paper, section 5; corrections in the model's
+//! notes: a pop still prefetches the popped object, as touching it does in software).
+
+use decode::Reg;
+use params::{ConfigError, Param, ParamDoc, params, toml};
+use stream::MarkerOp;
+
+use crate::{Accelerator, Completed, Counters, InjectKind, Injected, Marker, Model, Reply};
+
+params! {
+    /// Which steps cost nothing.
+    pub struct LimitParams {
+        /// Size-class computation.
+        size_class: bool = true, "";
+        /// Pop of the free list.
+        list: bool = true, "";
+        /// Sampling check.
+        sampling: bool = true, "";
+    }
+}
+
+/// The limit study's registry entry.
+pub struct LimitModel;
+
+impl Model for LimitModel {
+    fn name(&self) -> &'static str {
+        "limit"
+    }
+    fn describe(&self) -> &'static str {
+        "the limit study: the marked steps cost nothing, all or one at a time"
+    }
+    fn parameters(&self) -> &'static [ParamDoc] {
+        LimitParams::declared()
+    }
+    fn build(&self, settings: &toml::Value) -> Result<Box<dyn Accelerator>, ConfigError> {
+        Ok(Box::new(Limit { params: LimitParams::read(settings, "limit")? }))
+    }
+    fn defaults(&self) -> toml::Value {
+        LimitParams::default().write()
+    }
+    fn disabled(&self) -> toml::Value {
+        LimitParams { size_class: false, list: false, sampling: false }.write()
+    }
+}
+
+struct Limit {
+    params: LimitParams,
+}
+
+/// Loads issue to ports 2 and 3.
+const LOAD_PORTS: u8 = 0b1100;
+
+impl Accelerator for Limit {
+    fn on_marker(&mut self, marker: &Marker, reply: &mut Reply) {
+        let params = &self.params;
+        match marker.op {
+            MarkerOp::Lookup if params.size_class => reply.elide = Some(MarkerOp::Update),
+            MarkerOp::Sample if params.sampling => reply.elide = Some(MarkerOp::SampleEnd),
+            MarkerOp::Pop if params.list => reply.elide = Some(MarkerOp::PopEnd),
+            MarkerOp::PopEnd if params.list && marker.values[0] != 0 => {
+                reply.inject.push(Injected {
+                    kind: InjectKind::Prefetch(marker.values[0]),
+                    ports: LOAD_PORTS,
+                    srcs: [Reg::NONE; 3],
+                    ..Injected::default()
+                });
+            }
+            _ => {}
+        }
+    }
+    fn completed(&mut self, _completed: Completed) {}
+    fn context_switch(&mut self) {}
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+    fn reset_counters(&mut self) {}
+}

@@ -1,0 +1,350 @@
+//! Mallacc: the malloc cache and the sampling counter (paper, section 4; corrections in
+//! `docs/isa.md`). The pure state is `mcache`; this file gives it time.
+//!
+//! Time: every instruction of the interface is one uop of the malloc-cache unit (plus moves or a
+//! load); the list instructions are chained through one invisible register; an entry whose prefetch
+//! is outstanding blocks the list instructions of its class until the line has arrived.
+
+use decode::Reg;
+use mcache::{Config, Fill, Issue, MallocCache, Pop};
+use params::{ConfigError, Param, ParamDoc, params, toml};
+use stream::MarkerOp;
+
+use crate::area::Area;
+use crate::{
+    Accelerator, Completed, Counters, Fallback, InjectKind, Injected, Marker, Model, Reply,
+};
+
+params! {
+    /// The malloc cache and its instructions.
+    pub struct MallaccParams {
+        /// Entries of the malloc cache (paper: 16; its sweep goes from 2 to 32).
+        entries: u8 = 16, "";
+        /// Ranges of class indices instead of requested sizes (paper, section 4.1).
+        index: bool = true, "";
+        /// Size-class part: `mcszlookup`, `mcszupdate`.
+        size_class: bool = true, "";
+        /// List part: `mchdpop`, `mchdpush`, `mcnxtprefetch`.
+        list: bool = true, "";
+        /// Sampling part: a performance counter replaces the check.
+        sampling: bool = true, "";
+        /// Access of the malloc cache (the authors' model: 1, and 1 for the index).
+        access: u32 = 1, "cycles";
+        /// Class index computation, when `index` is on.
+        index_access: u32 = 1, "cycles";
+        /// The unit takes an instruction every so many cycles (the authors' model: 2).
+        interval: u8 = 2, "cycles";
+        /// Port of the unit (the authors' model: 1).
+        port: u8 = 1, "";
+        /// Count the conditional branch to the software fallback after a lookup and a pop.
+        fallback_branch: bool = true, "";
+        /// Width of Head and Next (paper: 48).
+        pointer_bits: u8 = 48, "bits";
+        /// Bytes between samples taken by the counter; 0 = sampling not configured, as in the
+        /// paper's runs.
+        sample_period: u32 = 0, "B";
+        /// Interrupt for a sample (the authors measured about 9,983).
+        sample_cost: u32 = 9983, "cycles";
+    }
+}
+
+/// Mallacc's registry entry.
+pub struct MallaccModel;
+
+impl Model for MallaccModel {
+    fn name(&self) -> &'static str {
+        "mallacc"
+    }
+    fn describe(&self) -> &'static str {
+        "the malloc cache and sampling counter of the Mallacc paper"
+    }
+    fn parameters(&self) -> &'static [ParamDoc] {
+        MallaccParams::declared()
+    }
+    fn build(&self, settings: &toml::Value) -> Result<Box<dyn Accelerator>, ConfigError> {
+        Ok(Box::new(Mallacc::new(MallaccParams::read(settings, "mallacc")?)?))
+    }
+    fn defaults(&self) -> toml::Value {
+        MallaccParams::default().write()
+    }
+    fn disabled(&self) -> toml::Value {
+        let off = MallaccParams {
+            size_class: false,
+            list: false,
+            sampling: false,
+            ..MallaccParams::default()
+        };
+        off.write()
+    }
+}
+
+/// Result flag, size-class and list temporaries of injected uops.
+const FLAGS: Reg = Reg::inject(0);
+const FIRST: Reg = Reg::inject(1);
+/// Moves issue to any integer port (uops.info, Haswell).
+const MOVE_PORTS: u8 = 0b0110_0011;
+/// Loads issue to ports 2 and 3.
+const LOAD_PORTS: u8 = 0b1100;
+/// Token bit: the uop belongs to the unit (else it is a prefetch's load).
+const UNIT: u32 = 1 << 8;
+
+struct Mallacc {
+    params: MallaccParams,
+    latency: u32,
+    cache: MallocCache,
+    sampler: mcache::Sampler,
+    counters: Counters,
+    /// The lookup in work hit: its register of the requested size.
+    lookup_hit: Option<Reg>,
+    /// The pop in work hit: class register, class, and what the cache returned.
+    pop_hit: Option<(Reg, u8, u64, u64)>,
+    /// The last pop hit.
+    popped: bool,
+    /// For each class, when its outstanding prefetch arrives.
+    blocked_until: [u64; 256],
+    /// What the unit uop injected last had to wait for.
+    not_before: u64,
+}
+
+impl Mallacc {
+    fn new(params: MallaccParams) -> Result<Self, ConfigError> {
+        let config = Config {
+            entries: params.entries,
+            index: params.index,
+            pointer_bits: params.pointer_bits,
+            ..Config::with_entries(params.entries)
+        };
+        let cache = MallocCache::new(config).map_err(|e| {
+            let rule = format!("must be {} to {}", e.low, e.high);
+            let near = format!("try {}", e.value.clamp(e.low, e.high));
+            ConfigError::rule(&format!("mallacc.{}", e.what), e.value, &rule, &near)
+        })?;
+        if params.port > 7 {
+            return Err(ConfigError::rule("mallacc.port", params.port, "must be 0 to 7", "try 1"));
+        }
+        let mut sampler = mcache::Sampler::default();
+        sampler.set_period(params.sample_period);
+        Ok(Self {
+            latency: params.access + if params.index { params.index_access } else { 0 },
+            params,
+            cache,
+            sampler,
+            counters: Counters::default(),
+            lookup_hit: None,
+            pop_hit: None,
+            popped: false,
+            blocked_until: [0; 256],
+            not_before: 0,
+        })
+    }
+
+    /// A uop of the malloc-cache unit.
+    fn unit(&self, srcs: [Reg; 3], dsts: [Reg; 3]) -> Injected {
+        Injected {
+            kind: InjectKind::MallocUnit,
+            ports: 1 << self.params.port,
+            latency: self.latency,
+            busy: self.params.interval,
+            srcs,
+            dsts,
+            ..Injected::default()
+        }
+    }
+
+    /// A list instruction's unit uop: ordered after the one before, and held while the class's
+    /// prefetch is outstanding.
+    fn list_unit(&mut self, class: u8, srcs: [Reg; 2], dst: Reg) -> Injected {
+        let uop =
+            self.unit([srcs[0], srcs[1], Reg::MALLOC_ORDER], [dst, Reg::MALLOC_ORDER, Reg::NONE]);
+        let not_before = self.blocked_until[usize::from(class)];
+        Injected { not_before, token: Some(UNIT | u32::from(class)), ..uop }
+    }
+
+    fn mov(src: Reg, dst: Reg) -> Injected {
+        Injected {
+            ports: MOVE_PORTS,
+            srcs: [src, Reg::NONE, Reg::NONE],
+            dsts: [dst, Reg::NONE, Reg::NONE],
+            ..Injected::default()
+        }
+    }
+
+    fn fallback(&self, taken: bool, reply: &mut Reply) {
+        if self.params.fallback_branch {
+            reply.fallback = Some(Fallback { taken, flags: FLAGS });
+        }
+    }
+
+    /// `mcszlookup`: two uops, class and (size, flag).
+    fn lookup_uops(&self, size: Reg, class: Reg, alloc_size: Reg, reply: &mut Reply) {
+        reply.inject.push(self.unit([size, Reg::NONE, Reg::NONE], [class, FIRST, FLAGS]));
+        reply.inject.push(Self::mov(FIRST, alloc_size));
+    }
+
+    fn lookup(&mut self, marker: &Marker, reply: &mut Reply) {
+        if self.cache.lookup(marker.values[0]).is_some() {
+            self.counters.lookup_hits += 1;
+            self.lookup_hit = Some(marker.regs[0]);
+            reply.elide = Some(MarkerOp::Update);
+        } else {
+            self.counters.lookup_misses += 1;
+            self.lookup_hit = None;
+            self.lookup_uops(marker.regs[0], Reg::NONE, Reg::NONE, reply);
+            self.fallback(true, reply);
+        }
+    }
+
+    fn update(&mut self, marker: &Marker, reply: &mut Reply) {
+        let [_, alloc_size, class] = marker.regs;
+        if let Some(size) = self.lookup_hit.take() {
+            self.lookup_uops(size, class, alloc_size, reply);
+            self.fallback(false, reply);
+            return;
+        }
+        let [size, allocated, number, _] = marker.values;
+        let updated = self.cache.update(size, allocated, number as u32);
+        if let Some(evicted) = updated.evicted {
+            self.counters.evictions += 1;
+            self.blocked_until[usize::from(evicted)] = 0;
+        }
+        reply.inject.push(self.unit(marker.regs, [Reg::NONE; 3]));
+    }
+
+    fn sample(&mut self, marker: &Marker, reply: &mut Reply) {
+        reply.elide = Some(MarkerOp::SampleEnd);
+        if self.params.sample_period != 0 && self.sampler.add(marker.values[0]) {
+            let ports = 1 << self.params.port;
+            let latency = self.params.sample_cost;
+            reply.inject.push(Injected { ports, latency, ..Injected::default() });
+        }
+    }
+
+    fn pop(&mut self, marker: &Marker, reply: &mut Reply) {
+        let class = marker.values[0] as u8;
+        match self.cache.pop(u32::from(class)) {
+            Pop::Hit { head, next } => {
+                self.counters.pop_hits += 1;
+                self.pop_hit = Some((marker.regs[0], class, head, next));
+                self.popped = true;
+                reply.elide = Some(MarkerOp::PopEnd);
+            }
+            Pop::Miss | Pop::Wait => {
+                self.counters.pop_misses += 1;
+                self.pop_hit = None;
+                self.popped = false;
+                self.pop_uops(marker.regs[0], class, [Reg::NONE; 2], reply);
+                self.fallback(true, reply);
+            }
+        }
+    }
+
+    /// `mchdpop`: three uops, the entry through the ordering register, then two moves.
+    fn pop_uops(&mut self, reg: Reg, class: u8, results: [Reg; 2], reply: &mut Reply) {
+        let mut unit = self.list_unit(class, [reg, Reg::NONE], FIRST);
+        unit.dsts[2] = FLAGS;
+        reply.inject.push(unit);
+        reply.inject.push(Self::mov(FIRST, results[0]));
+        reply.inject.push(Self::mov(FIRST, results[1]));
+    }
+
+    fn pop_end(&mut self, marker: &Marker, reply: &mut Reply) {
+        let Some((reg, class, head, next)) = self.pop_hit.take() else { return };
+        if (head, next) != (marker.values[0], marker.values[1]) {
+            self.counters.invariant_violations += 1;
+        }
+        self.pop_uops(reg, class, [marker.regs[0], marker.regs[1]], reply);
+        self.fallback(false, reply);
+    }
+
+    fn prefetch(&mut self, marker: &Marker, reply: &mut Reply) {
+        let [class, head, next, after] = marker.values;
+        let class = class as u8;
+        self.counters.prefetches += 1;
+        let (fill, address, reg, value) = if self.popped {
+            (Fill::Next, next, marker.regs[2], after)
+        } else {
+            (Fill::Head, head, marker.regs[1], next)
+        };
+        reply.inject.push(self.list_unit(class, [marker.regs[0], reg], FIRST));
+        if let Issue::Issued(ticket) = self.cache.prefetch_issue(u32::from(class), fill, address) {
+            // Program order: the value is what memory holds now. The entry blocks until it arrives.
+            self.cache.prefetch_return(ticket, value);
+            reply.inject.push(Injected {
+                kind: InjectKind::Prefetch(address),
+                ports: LOAD_PORTS,
+                srcs: [reg, FIRST, Reg::NONE],
+                token: Some(u32::from(class)),
+                ..Injected::default()
+            });
+        }
+    }
+
+    fn push(&mut self, marker: &Marker, reply: &mut Reply) {
+        let class = marker.values[0] as u8;
+        self.counters.pushes += 1;
+        self.cache.push(u32::from(class), marker.values[1]);
+        reply.inject.push(self.list_unit(class, [marker.regs[0], marker.regs[1]], Reg::NONE));
+    }
+
+    fn invalidate(&mut self, marker: &Marker, reply: &mut Reply) {
+        let class = marker.values[0] as u8;
+        self.counters.invalidations += 1;
+        self.cache.invalidate(u32::from(class));
+        reply.inject.push(self.list_unit(class, [marker.regs[0], Reg::NONE], Reg::NONE));
+    }
+}
+
+impl Accelerator for Mallacc {
+    fn on_marker(&mut self, marker: &Marker, reply: &mut Reply) {
+        let (size_class, list) = (self.params.size_class, self.params.list);
+        match marker.op {
+            MarkerOp::Lookup if size_class => self.lookup(marker, reply),
+            MarkerOp::Update if size_class => self.update(marker, reply),
+            // Without the size-class part the entries still have to come from somewhere: the list
+            // part alone keeps the update (the authors' "real-list" ablation).
+            MarkerOp::Update if list => self.update(marker, reply),
+            MarkerOp::Sample if self.params.sampling => self.sample(marker, reply),
+            MarkerOp::Pop if list => self.pop(marker, reply),
+            MarkerOp::PopEnd if list => self.pop_end(marker, reply),
+            MarkerOp::Push if list => self.push(marker, reply),
+            MarkerOp::Prefetch if list => self.prefetch(marker, reply),
+            MarkerOp::Invalidate if list => self.invalidate(marker, reply),
+            MarkerOp::Flush if list => {
+                self.counters.flushes += 1;
+                self.cache.flush_lists();
+            }
+            _ => {}
+        }
+        self.not_before = reply.inject.first().map_or(0, |uop| uop.not_before);
+    }
+
+    fn completed(&mut self, completed: Completed) {
+        let class = (completed.token & 0xff) as usize;
+        if completed.token & UNIT == 0 {
+            self.blocked_until[class] = completed.done;
+        } else {
+            self.counters.blocked_cycles += self.not_before.saturating_sub(completed.ready);
+        }
+    }
+
+    fn context_switch(&mut self) {
+        self.counters.flushes += 1;
+        self.cache.flush();
+        self.lookup_hit = None;
+        self.pop_hit = None;
+        self.popped = false;
+        self.blocked_until = [0; 256];
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn reset_counters(&mut self) {
+        self.counters = Counters::default();
+    }
+
+    fn area(&self) -> Option<Area> {
+        Some(Area::paper(u32::from(self.params.entries), self.params.index))
+    }
+}

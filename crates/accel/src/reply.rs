@@ -1,0 +1,107 @@
+//! What core and accelerator say to each other.
+
+use decode::Reg;
+use stream::MarkerOp;
+
+/// A marker as it executes.
+#[derive(Clone, Copy, Debug)]
+pub struct Marker {
+    /// What it says.
+    pub op: MarkerOp,
+    /// Architectural registers that hold the operands.
+    pub regs: [Reg; 3],
+    /// Operand values; for a prefetch the fourth is the word at `next`. Unused ones are 0.
+    pub values: [u64; 4],
+    /// Address of the carrier.
+    pub pc: u64,
+}
+
+/// What an injected uop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectKind {
+    /// Executes on a port.
+    Exec,
+    /// Executes in the malloc cache: takes a port, and the unit for [`Injected::busy`] cycles.
+    MallocUnit,
+    /// Loads the line at this address; the result goes to the accelerator, not to a register, and
+    /// retirement does not wait for it.
+    Prefetch(u64),
+}
+
+/// A uop put in place of, or beside, software.
+#[derive(Clone, Copy, Debug)]
+pub struct Injected {
+    /// What it does.
+    pub kind: InjectKind,
+    /// Ports it may issue to, bit n = port n.
+    pub ports: u8,
+    /// Cycles from issue to result.
+    pub latency: u32,
+    /// Cycles the unit accepts nothing else.
+    pub busy: u8,
+    /// What it waits for.
+    pub srcs: [Reg; 3],
+    /// What it produces.
+    pub dsts: [Reg; 3],
+    /// Earliest issue cycle (an entry blocked by an outstanding prefetch); 0 = any.
+    pub not_before: u64,
+    /// If set, [`crate::Accelerator::completed`] is told when this uop is done.
+    pub token: Option<u32>,
+}
+
+impl Default for Injected {
+    fn default() -> Self {
+        Self {
+            kind: InjectKind::Exec,
+            ports: 0,
+            latency: 1,
+            busy: 0,
+            srcs: [Reg::NONE; 3],
+            dsts: [Reg::NONE; 3],
+            not_before: 0,
+            token: None,
+        }
+    }
+}
+
+/// The conditional branch to the software fallback that follows an instruction of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fallback {
+    /// Taken: the malloc cache missed.
+    pub taken: bool,
+    /// Flag register that it tests.
+    pub flags: Reg,
+}
+
+/// What the accelerator wants done about a marker.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Leave out all instructions until this marker (which is still reported).
+    pub elide: Option<MarkerOp>,
+    /// Uops to allocate here, in order.
+    pub inject: Vec<Injected>,
+    /// A conditional branch to allocate after them.
+    pub fallback: Option<Fallback>,
+}
+
+impl Reply {
+    /// Makes the reply say "keep everything, inject nothing".
+    pub fn clear(&mut self) {
+        self.elide = None;
+        self.inject.clear();
+        self.fallback = None;
+    }
+}
+
+/// Times of an injected uop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// The uop's token.
+    pub token: u32,
+    /// Cycle in which it would have issued without [`Injected::not_before`].
+    pub ready: u64,
+    /// Cycle in which it issued.
+    pub issued: u64,
+    /// Cycle in which its result arrived.
+    pub done: u64,
+}

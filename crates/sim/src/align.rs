@@ -1,0 +1,303 @@
+//! From event words to executions of decoded blocks.
+//!
+//! A block execution is complete when the next block of its thread begins; only then is it known
+//! where control went. Memory events name their instruction; each takes the first free slot of that
+//! instruction and direction. Pieces of a wide access and anything beyond the slots are dropped
+//! (counted in [`Aligner::extra_accesses`]); a slot without an event holds no address.
+
+use std::sync::Arc;
+
+use decode::{Block, Decoder};
+use stream::event::{self, Control, Event};
+use stream::{MarkerOp, Packet, StreamError};
+use uarch::NO_ADDRESS;
+
+use crate::batch::{Batch, Item, StepRecord};
+use crate::plan::Planner;
+
+/// System calls that unmap: `mmap` (over existing mappings), `munmap`, `mremap`, `madvise`.
+const MMAP: u64 = 9;
+const MUNMAP: u64 = 11;
+const MREMAP: u64 = 25;
+const MADVISE: u64 = 28;
+const MAP_FIXED: u64 = 0x10;
+const MADV_DONTNEED: u64 = 4;
+const MADV_FREE: u64 = 8;
+
+/// What the planner has to know of a block before it runs.
+struct Known {
+    block: Arc<Block>,
+    instructions: u64,
+    has_roi: bool,
+    /// Address of the string instruction that the block consists of alone.
+    repeats: u64,
+    ends_with_repeat: u64,
+}
+
+/// The execution in work.
+struct Open {
+    index: u32,
+    first_address: usize,
+    first_value: usize,
+}
+
+/// Turns packets into batches.
+pub struct Aligner {
+    decoder: Decoder,
+    known: Vec<Known>,
+    thread: Option<u32>,
+    open: Option<Open>,
+    repeating: u64,
+    /// Memory events that no slot was left for, pieces of wide accesses not counted.
+    pub extra_accesses: u64,
+    /// Instructions of code that could not be decoded, by block.
+    pub unknown_instructions: u64,
+    /// Threads seen.
+    pub threads: u64,
+    /// Switches between threads.
+    pub context_switches: u64,
+    /// Children that left the stream.
+    pub forks: u64,
+    /// Programs that the program replaced itself with.
+    pub execs: u64,
+    /// Payload of the exit event.
+    pub exit: Option<u64>,
+}
+
+impl Aligner {
+    /// For the code of one stream.
+    pub fn new(decoder: Decoder) -> Self {
+        Self {
+            decoder,
+            known: Vec::new(),
+            thread: None,
+            open: None,
+            repeating: 0,
+            extra_accesses: 0,
+            unknown_instructions: 0,
+            threads: 0,
+            context_switches: 0,
+            forks: 0,
+            execs: 0,
+            exit: None,
+        }
+    }
+
+    /// Appends the packet's executions to the batch. Stops when the plan is finished.
+    pub fn packet(
+        &mut self,
+        packet: &Packet,
+        planner: &mut Planner,
+        batch: &mut Batch,
+    ) -> Result<(), StreamError> {
+        self.learn(packet, batch)?;
+        self.switch_thread(packet.thread, batch);
+        let events = &packet.events;
+        let mut at = 0;
+        while let Some(&word) = events.get(at) {
+            at += 1;
+            match event::decode(word) {
+                Some(Event::Mem { insn, store, size, addr }) => {
+                    self.memory(insn, store, size, addr, batch);
+                }
+                Some(Event::Block { id }) => {
+                    self.begin(id, planner, batch)?;
+                    if planner.finished {
+                        self.open = None;
+                        return Ok(());
+                    }
+                }
+                Some(Event::Value { .. }) => {
+                    let Some(&value) = events.get(at) else {
+                        return Err(broken("a marker value without its word"));
+                    };
+                    at += 1;
+                    batch.values.push(value);
+                }
+                Some(Event::Control { kind, extra, payload }) => {
+                    let end = at + usize::from(extra);
+                    let words = events.get(at..end);
+                    let words = words.ok_or_else(|| broken("a control event cut short"))?;
+                    self.control(kind, payload, words, batch);
+                    at = end;
+                }
+                None => return Err(broken("an event of an unknown kind")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what is complete out of `batch`; the execution in work moves to the new batch that
+    /// stays in its place.
+    pub fn take(&mut self, batch: &mut Batch) -> Batch {
+        let mut rest = Batch::default();
+        if let Some(open) = &mut self.open {
+            rest.addresses = batch.addresses.split_off(open.first_address);
+            rest.values = batch.values.split_off(open.first_value);
+            open.first_address = 0;
+            open.first_value = 0;
+        }
+        std::mem::replace(batch, rest)
+    }
+
+    /// The stream is over: the last execution has no successor.
+    pub fn end(&mut self, batch: &mut Batch) {
+        self.close(0, batch);
+    }
+
+    fn learn(&mut self, packet: &Packet, batch: &mut Batch) -> Result<(), StreamError> {
+        for def in &packet.blocks {
+            if def.id as usize != self.known.len() || !def.is_well_formed() {
+                return Err(broken("a block out of order or with wrong lengths"));
+            }
+            let block = Arc::new(self.decoder.block(def));
+            self.unknown_instructions += u64::from(block.unknown);
+            let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
+            let last_repeat = block.insns.last().filter(|insn| insn.rep);
+            let ends = last_repeat.map_or(0, |insn| block.addr + u64::from(insn.offset));
+            self.known.push(Known {
+                instructions: u64::from(block.insn_count),
+                has_roi: block.markers.iter().any(|m| roi(m.op)),
+                repeats: if block.insns.len() == 1 { ends } else { 0 },
+                ends_with_repeat: ends,
+                block: Arc::clone(&block),
+            });
+            batch.blocks.push(block);
+        }
+        Ok(())
+    }
+
+    fn switch_thread(&mut self, thread: u32, batch: &mut Batch) {
+        if self.thread == Some(thread) {
+            return;
+        }
+        if self.thread.is_some() {
+            self.close(0, batch);
+            self.context_switches += 1;
+            self.repeating = 0;
+            batch.items.push(Item::ContextSwitch);
+        }
+        self.thread = Some(thread);
+        self.threads = self.threads.max(u64::from(thread) + 1);
+    }
+
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        id: u32,
+        planner: &mut Planner,
+        batch: &mut Batch,
+    ) -> Result<(), StreamError> {
+        let Some(known) = self.known.get(id as usize) else {
+            return Err(broken("a block that was never described"));
+        };
+        let addr = known.block.addr;
+        let slots = known.block.slots.len();
+        let continues = known.repeats != 0 && known.repeats == self.repeating;
+        let instructions = if continues { 0 } else { known.instructions };
+        let has_roi = known.has_roi;
+        self.repeating = known.ends_with_repeat;
+        self.close(addr, batch);
+        if has_roi {
+            self.regions(id, planner, batch);
+        }
+        planner.advance(instructions, &mut batch.items);
+        let first_address = batch.addresses.len();
+        batch.addresses.resize(first_address + slots, NO_ADDRESS);
+        self.open = Some(Open { index: id, first_address, first_value: batch.values.len() });
+        Ok(())
+    }
+
+    /// Region-of-interest markers take effect at the start of their block.
+    #[cold]
+    fn regions(&self, id: u32, planner: &mut Planner, batch: &mut Batch) {
+        for marker in &self.known[id as usize].block.markers {
+            match marker.op {
+                MarkerOp::RoiBegin => planner.roi_begin(&mut batch.items),
+                MarkerOp::RoiEnd => planner.roi_end(),
+                _ => {}
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn close(&mut self, next: u64, batch: &mut Batch) {
+        let Some(open) = self.open.take() else { return };
+        batch.steps.push(StepRecord {
+            block: open.index,
+            first_address: open.first_address as u32,
+            first_value: open.first_value as u32,
+            values: (batch.values.len() - open.first_value) as u32,
+            next,
+        });
+        if let Some(Item::Steps(count)) = batch.items.last_mut() {
+            *count += 1;
+        } else {
+            batch.items.push(Item::Steps(1));
+        }
+    }
+
+    #[inline(always)]
+    fn memory(&mut self, insn: u16, store: bool, _size: u8, addr: u64, batch: &mut Batch) {
+        let Some(open) = &self.open else { return };
+        let block = &self.known[open.index as usize].block;
+        let Some(insn) = block.insns.get(usize::from(insn)) else { return };
+        let first = usize::from(insn.first_slot);
+        for at in first..first + usize::from(insn.mem_slots) {
+            let slot = &block.slots[at];
+            if slot.store != store {
+                continue;
+            }
+            let place = &mut batch.addresses[open.first_address + at];
+            if *place == NO_ADDRESS {
+                *place = addr;
+                return;
+            }
+            if addr > *place && addr < *place + u64::from(slot.size) {
+                return;
+            }
+        }
+        self.extra_accesses += 1;
+    }
+
+    fn control(
+        &mut self,
+        kind: Control,
+        payload: u64,
+        words: &[u64],
+        batch: &mut Batch,
+    ) {
+        match kind {
+            Control::Syscall => {
+                if let Some((addr, len)) = unmapped(payload, words) {
+                    self.close(0, batch);
+                    batch.items.push(Item::Unmap { addr, len });
+                }
+            }
+            Control::ThreadStart | Control::ThreadEnd => {}
+            Control::Fork => self.forks += 1,
+            Control::Exec => {
+                self.execs += 1;
+                self.close(0, batch);
+                self.repeating = 0;
+                batch.items.push(Item::Unmap { addr: 0, len: u64::MAX });
+            }
+            Control::Exit => self.exit = Some(payload),
+        }
+    }
+}
+
+/// The range that a system call takes out of the address space, if it does.
+fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
+    let &[a, b, c, d] = args.first_chunk::<4>()?;
+    match number {
+        MUNMAP | MREMAP => Some((a, b)),
+        MMAP if d & MAP_FIXED != 0 => Some((a, b)),
+        MADVISE if c == MADV_DONTNEED || c == MADV_FREE => Some((a, b)),
+        _ => None,
+    }
+}
+
+fn broken(what: &str) -> StreamError {
+    StreamError::Feeder(format!("the stream does not keep its format: {what}"))
+}

@@ -1,0 +1,63 @@
+//! What the machines are fed with.
+
+use std::sync::Arc;
+
+use decode::Block;
+
+/// One execution of a block, with offsets into the batch's addresses and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRecord {
+    /// The block's number.
+    pub block: u32,
+    /// First address; there is one for each memory slot of the block.
+    pub first_address: u32,
+    /// First marker value.
+    pub first_value: u32,
+    /// Number of marker values.
+    pub values: u32,
+    /// Address of the block that comes next; 0 if unknown.
+    pub next: u64,
+}
+
+/// Something other than a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// This many steps.
+    Steps(u32),
+    /// From here on instructions are timed (else they only warm caches, predictors and
+    /// accelerator).
+    Timed(bool),
+    /// Another thread runs from here on.
+    ContextSwitch,
+    /// A range of addresses is no longer mapped.
+    Unmap {
+        /// First address.
+        addr: u64,
+        /// Length in bytes.
+        len: u64,
+    },
+    /// All counts so far are void: the region of interest starts.
+    Restart,
+    /// A sample's measured interval begins.
+    SampleBegin,
+    /// It is over.
+    SampleEnd {
+        /// Program instructions in it, the same for all machines.
+        instructions: u64,
+    },
+}
+
+/// A piece of the stream, shared by all machines.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Blocks first used in this batch; their numbers continue those of earlier batches.
+    pub blocks: Vec<Arc<Block>>,
+    /// What happens, in order.
+    pub items: Vec<Item>,
+    /// The steps that the items count.
+    pub steps: Vec<StepRecord>,
+    /// Addresses of the steps' memory slots.
+    pub addresses: Vec<u64>,
+    /// Marker values of the steps.
+    pub values: Vec<u64>,
+}

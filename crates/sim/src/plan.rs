@@ -1,0 +1,316 @@
+//! Which instructions are skipped, warmed, simulated and measured.
+//!
+//! Everything is decided by instruction count and by region-of-interest markers, the same for every
+//! machine. A run is measured whole until it exceeds its budget of detailed instructions; from then
+//! on it is sampled. The samples lie on the same grid from the start, so a run that turns out to be
+//! long is estimated from systematic samples over all of it, and a short one is exact.
+
+use crate::batch::Item;
+
+/// Systematic sampling: of every `period` instructions the last `warm + measure` are timed, the
+/// last `measure` counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Instructions from one sample to the next.
+    pub period: u64,
+    /// Instructions of detailed warm-up.
+    pub warm: u64,
+    /// Instructions measured.
+    pub measure: u64,
+}
+
+impl Sample {
+    /// Reads `PERIOD:WARM:MEASURE`; suffixes k, M and G multiply by a thousand each.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [period, warm, measure] = parts[..] else {
+            return Err(format!(
+                "sample {text:?}: must be PERIOD:WARM:MEASURE in instructions; try 10M:200k:100k"
+            ));
+        };
+        let sample = Self { period: count(period)?, warm: count(warm)?, measure: count(measure)? };
+        if sample.measure == 0 || sample.warm + sample.measure > sample.period {
+            return Err(format!(
+                "sample {text:?}: MEASURE must be above 0 and WARM + MEASURE at most PERIOD; \
+                 try 10M:200k:100k"
+            ));
+        }
+        Ok(sample)
+    }
+}
+
+/// Reads a count with an optional suffix k, M or G.
+pub fn count(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number = digits.replace('_', "").parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
+    number.ok_or_else(|| {
+        format!("{text:?}: must be a number of instructions, with k, M or G if you like; try 10M")
+    })
+}
+
+/// The user's choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Instructions at the start that only warm.
+    pub skip: u64,
+    /// Instructions after that; `None` = to the end.
+    pub max: Option<u64>,
+    /// The sampling grid.
+    pub sample: Sample,
+    /// Instructions timed in full before sampling starts; `None` = never sample, `Some(0)` = from
+    /// the beginning.
+    pub budget: Option<u64>,
+    /// Measure nothing before the first region of interest.
+    pub roi_only: bool,
+}
+
+/// Where a run stands in its plan.
+#[derive(Debug)]
+pub struct Planner {
+    plan: Plan,
+    /// Instructions executed.
+    pub executed: u64,
+    /// Instructions measured or stood for by samples.
+    pub population: u64,
+    /// Whether the budget was exceeded: only the samples count.
+    pub sampled: bool,
+    /// The planned end was reached.
+    pub finished: bool,
+    /// Regions of interest begun.
+    pub regions: u64,
+    phase: Phase,
+    timed: Option<bool>,
+    /// Value of `population` when the open sample began.
+    sample_began: Option<u64>,
+    /// Change is due when `executed` (while skipping) or `population` (after) reaches this.
+    next_change: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The first `skip` instructions.
+    Skip,
+    /// Waiting for a region of interest, or between two.
+    Outside,
+    /// Counting.
+    Inside,
+}
+
+impl Planner {
+    /// At the beginning.
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            executed: 0,
+            population: 0,
+            sampled: plan.budget == Some(0),
+            finished: false,
+            regions: 0,
+            phase: Phase::Skip,
+            timed: None,
+            sample_began: None,
+            next_change: 0,
+        }
+    }
+
+    /// A region of interest begins. At the first one all earlier counts are void.
+    pub fn roi_begin(&mut self, items: &mut Vec<Item>) {
+        self.regions += 1;
+        if self.phase == Phase::Skip {
+            return;
+        }
+        if self.regions == 1 {
+            self.population = 0;
+            self.sampled = self.plan.budget == Some(0);
+            self.sample_began = None;
+            self.timed = None;
+            items.push(Item::Restart);
+        }
+        self.phase = Phase::Inside;
+        self.next_change = 0;
+    }
+
+    /// The region of interest ends.
+    pub fn roi_end(&mut self) {
+        if self.phase == Phase::Inside && self.regions > 0 {
+            self.phase = Phase::Outside;
+            self.next_change = 0;
+        }
+    }
+
+    /// The stream is over: an open sample is dropped, it is not of full length.
+    pub fn end(&mut self) {
+        self.sample_began = None;
+    }
+
+    /// Called before a block of so many instructions; pushes what changes here.
+    #[inline(always)]
+    pub fn advance(&mut self, instructions: u64, items: &mut Vec<Item>) {
+        let position = if self.phase == Phase::Skip { self.executed } else { self.population };
+        if position >= self.next_change {
+            self.change(items);
+        }
+        self.executed += instructions;
+        if self.phase == Phase::Inside {
+            self.population += instructions;
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, items: &mut Vec<Item>) {
+        if self.phase == Phase::Skip {
+            if self.executed < self.plan.skip {
+                self.set_timed(false, items);
+                self.next_change = self.plan.skip;
+                return;
+            }
+            let waits = self.plan.roi_only && self.regions == 0;
+            self.phase = if waits { Phase::Outside } else { Phase::Inside };
+        }
+        if self.phase == Phase::Outside {
+            self.end_sample(items);
+            self.set_timed(false, items);
+            self.next_change = u64::MAX;
+            return;
+        }
+        if self.plan.max.is_some_and(|max| self.population >= max) {
+            self.end_sample(items);
+            self.finished = true;
+            self.next_change = u64::MAX;
+            return;
+        }
+        if self.plan.budget.is_some_and(|budget| self.population >= budget) {
+            self.sampled = true;
+        }
+        self.follow_grid(items);
+    }
+
+    /// What holds at this position of the sampling grid, and where it changes next.
+    fn follow_grid(&mut self, items: &mut Vec<Item>) {
+        let Sample { period, warm, measure } = self.plan.sample;
+        let offset = self.population % period;
+        let start = self.population - offset;
+        let (warm_at, measure_at) = (period - warm - measure, period - measure);
+        // A block may carry the position past the end of a sample into the next period.
+        if self.sample_began.is_some_and(|began| began < start || offset < measure_at) {
+            self.end_sample(items);
+        }
+        self.set_timed(!self.sampled || offset >= warm_at, items);
+        let mut next = match offset {
+            _ if offset < warm_at => start + warm_at,
+            _ if offset < measure_at => start + measure_at,
+            _ => start + period,
+        };
+        if offset >= measure_at && self.sample_began.is_none() {
+            self.sample_began = Some(self.population);
+            items.push(Item::SampleBegin);
+        }
+        for limit in [self.plan.budget, self.plan.max].into_iter().flatten() {
+            if limit > self.population {
+                next = next.min(limit);
+            }
+        }
+        self.next_change = next;
+    }
+
+    fn set_timed(&mut self, timed: bool, items: &mut Vec<Item>) {
+        if self.timed != Some(timed) {
+            self.timed = Some(timed);
+            items.push(Item::Timed(timed));
+        }
+    }
+
+    fn end_sample(&mut self, items: &mut Vec<Item>) {
+        if let Some(began) = self.sample_began.take() {
+            items.push(Item::SampleEnd { instructions: self.population - began });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs blocks of one instruction; each item with the count of instructions before it.
+    fn items(plan: Plan, instructions: u64) -> (Vec<(u64, Item)>, Planner) {
+        let mut planner = Planner::new(plan);
+        let (mut all, mut items) = (Vec::new(), Vec::new());
+        for _ in 0..instructions {
+            let at = planner.executed;
+            planner.advance(1, &mut items);
+            all.extend(items.drain(..).map(|item| (at, item)));
+        }
+        (all, planner)
+    }
+
+    const GRID: Sample = Sample { period: 100, warm: 20, measure: 10 };
+
+    fn plan() -> Plan {
+        Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false }
+    }
+
+    #[test]
+    fn a_short_run_is_timed_whole_and_still_marks_its_samples() {
+        let (items, planner) = items(Plan { budget: Some(1000), ..plan() }, 150);
+        let sample = [(90, Item::SampleBegin), (100, Item::SampleEnd { instructions: 10 })];
+        assert_eq!(items, [vec![(0, Item::Timed(true))], sample.to_vec()].concat());
+        assert!(!planner.sampled);
+    }
+
+    #[test]
+    fn above_its_budget_a_run_is_sampled_on_the_same_grid() {
+        let (items, planner) = items(Plan { budget: Some(150), ..plan() }, 301);
+        let expected = [
+            (0, Item::Timed(true)),
+            (90, Item::SampleBegin),
+            (100, Item::SampleEnd { instructions: 10 }),
+            (150, Item::Timed(false)),
+            (170, Item::Timed(true)),
+            (190, Item::SampleBegin),
+            (200, Item::SampleEnd { instructions: 10 }),
+            (200, Item::Timed(false)),
+            (270, Item::Timed(true)),
+            (290, Item::SampleBegin),
+            (300, Item::SampleEnd { instructions: 10 }),
+            (300, Item::Timed(false)),
+        ];
+        assert_eq!(items, expected);
+        assert!(planner.sampled);
+        assert_eq!(planner.population, 301);
+    }
+
+    #[test]
+    fn skipped_instructions_warm_and_a_maximum_ends_the_run() {
+        let (items, planner) = items(Plan { skip: 30, max: Some(50), ..plan() }, 100);
+        assert_eq!(items, [(0, Item::Timed(false)), (30, Item::Timed(true))]);
+        assert!(planner.finished);
+    }
+
+    #[test]
+    fn the_first_region_of_interest_voids_what_came_before() {
+        let mut planner = Planner::new(plan());
+        let mut items = Vec::new();
+        planner.advance(5, &mut items);
+        planner.roi_begin(&mut items);
+        planner.advance(7, &mut items);
+        planner.roi_end();
+        planner.advance(9, &mut items);
+        let expected = [Item::Timed(true), Item::Restart, Item::Timed(true), Item::Timed(false)];
+        assert_eq!(items, expected);
+        assert_eq!((planner.executed, planner.population), (21, 7));
+    }
+
+    #[test]
+    fn sample_texts_are_read_with_suffixes_and_checked() {
+        let sample = Sample { period: 10_000_000, warm: 200_000, measure: 100_000 };
+        assert_eq!(Sample::parse("10M:200k:100k"), Ok(sample));
+        for text in ["10M", "1:2:3", "10:0:0", "a:b:c", "99999999999999999999G:1:1"] {
+            assert!(Sample::parse(text).unwrap_err().contains("try"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! One stream, many machines, one thread for each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+use accel::Choice;
+use decode::Decoder;
+use params::ConfigError;
+use stream::{Packet, Source, StreamError};
+use uarch::{Core, Machine};
+
+use crate::align::Aligner;
+use crate::batch::Batch;
+use crate::plan::{Plan, Planner};
+use crate::worker::{Measured, Worker};
+
+/// Batches that may wait for the slowest machine: with packets of up to 64 Ki words this bounds
+/// the memory between stream and machines to a few tens of megabytes.
+const BATCHES_IN_FLIGHT: usize = 8;
+
+/// One configuration: a machine with an accelerator.
+#[derive(Clone, Debug)]
+pub struct ConfigSpec {
+    /// Name in reports, unique in a run.
+    pub name: String,
+    /// The machine.
+    pub machine: Machine,
+    /// The accelerator.
+    pub accelerator: Choice,
+}
+
+/// What the stream itself said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamFacts {
+    /// Instructions executed up to the end of reading.
+    pub instructions: u64,
+    /// Instructions that the measurement stands for.
+    pub population: u64,
+    /// Only samples were counted.
+    pub sampled: bool,
+    /// Regions of interest begun.
+    pub regions: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Switches between threads.
+    pub context_switches: u64,
+    /// Children that left the stream.
+    pub forks: u64,
+    /// Images that replaced the program.
+    pub execs: u64,
+    /// Payload of the exit event, if it came.
+    pub exit: Option<u64>,
+    /// Memory accesses beyond what the decoded instructions explain.
+    pub extra_accesses: u64,
+    /// Instructions, counted once in each block, that are not in the instruction table.
+    pub unknown_instructions: u64,
+    /// The plan's end was reached before the stream's.
+    pub stopped_early: bool,
+    /// The user stopped it.
+    pub interrupted: bool,
+}
+
+/// Everything a run brought.
+pub struct Outcome {
+    /// What the stream said.
+    pub facts: StreamFacts,
+    /// What each machine measured, in the order of the configurations.
+    pub measured: Vec<Measured>,
+    /// The stream broke off here; what was measured until then is whole.
+    pub error: Option<StreamError>,
+}
+
+/// Why a run could not even start, or a machine failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A configuration is not valid.
+    #[error("configuration {name}: {error}")]
+    Config {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        error: ConfigError,
+    },
+    /// A machine's thread ended by a panic: a defect of the simulator.
+    #[error("configuration {0}: its simulation stopped by an internal fault; please report it")]
+    Machine(String),
+}
+
+/// Sees how far a run is.
+pub trait Progress {
+    /// After each packet: instructions executed so far.
+    fn instructions(&mut self, executed: u64);
+}
+
+impl Progress for () {
+    fn instructions(&mut self, _executed: u64) {}
+}
+
+/// Runs the stream through all configurations. `stop` ends it early at a packet boundary.
+pub fn run(
+    source: &mut dyn Source,
+    decoder: Decoder,
+    plan: Plan,
+    specs: &[ConfigSpec],
+    stop: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, RunError> {
+    let workers = specs.iter().map(worker).collect::<Result<Vec<_>, _>>()?;
+    thread::scope(|scope| {
+        let mut senders = Vec::new();
+        let mut handles = Vec::new();
+        for worker in workers {
+            let (sender, receiver) = sync_channel::<Arc<Batch>>(BATCHES_IN_FLIGHT);
+            senders.push(sender);
+            handles.push(scope.spawn(move || worker.run(&receiver)));
+        }
+        let (facts, error) = feed(source, decoder, plan, &senders, stop, progress);
+        drop(senders);
+        let mut measured = Vec::new();
+        for (handle, spec) in handles.into_iter().zip(specs) {
+            measured.push(handle.join().map_err(|_| RunError::Machine(spec.name.clone()))?);
+        }
+        Ok(Outcome { facts, measured, error })
+    })
+}
+
+fn worker(spec: &ConfigSpec) -> Result<Worker, RunError> {
+    let config = |error| RunError::Config { name: spec.name.clone(), error };
+    let accelerator = spec.accelerator.build().map_err(config)?;
+    Ok(Worker::new(Core::new(&spec.machine, accelerator, ()).map_err(config)?))
+}
+
+/// Reads the source to its end, the plan's end, or the user's stop.
+fn feed(
+    source: &mut dyn Source,
+    decoder: Decoder,
+    plan: Plan,
+    senders: &[SyncSender<Arc<Batch>>],
+    stop: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> (StreamFacts, Option<StreamError>) {
+    let mut aligner = Aligner::new(decoder);
+    let mut planner = Planner::new(plan);
+    let mut batch = Batch::default();
+    let mut packet = Packet::default();
+    let mut error = None;
+    let mut facts = StreamFacts::default();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            facts.interrupted = true;
+            break;
+        }
+        match source.next(&mut packet) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(e) => {
+                error = Some(e);
+                break;
+            }
+        }
+        if let Err(e) = aligner.packet(&packet, &mut planner, &mut batch) {
+            error = Some(e);
+            break;
+        }
+        progress.instructions(planner.executed);
+        send(senders, aligner.take(&mut batch));
+        if planner.finished {
+            facts.stopped_early = true;
+            break;
+        }
+    }
+    aligner.end(&mut batch);
+    planner.end();
+    send(senders, batch);
+    facts.instructions = planner.executed;
+    facts.population = planner.population;
+    facts.sampled = planner.sampled;
+    facts.regions = planner.regions;
+    facts.threads = aligner.threads;
+    facts.context_switches = aligner.context_switches;
+    facts.forks = aligner.forks;
+    facts.execs = aligner.execs;
+    facts.exit = aligner.exit;
+    facts.extra_accesses = aligner.extra_accesses;
+    facts.unknown_instructions = aligner.unknown_instructions;
+    (facts, error)
+}
+
+/// A machine that failed has closed its channel; the others go on.
+fn send(senders: &[SyncSender<Arc<Batch>>], batch: Batch) {
+    let batch = Arc::new(batch);
+    for sender in senders {
+        let _ = sender.send(Arc::clone(&batch));
+    }
+}

@@ -1,0 +1,265 @@
+//! Who uses which port in which cycle, and how many uops wait.
+//!
+//! Uops are placed in program order, each at the first free cycle of its port at or after the cycle
+//! in which its operands are ready. An older uop is placed first and so wins any cycle both want:
+//! that is an oldest-first scheduler without a loop over cycles. The same ring answers how many
+//! uops wait in the reservation station, because a uop waits from allocation to its issue slot.
+
+/// Slots of the ring: how far issue may run ahead of allocation. 60 dependent loads from DRAM
+/// (60 x 250 cycles) fit.
+const RING: usize = 1 << 14;
+const MASK: u64 = RING as u64 - 1;
+
+/// One byte per port, bit mask to byte counts: the waiting uops that leave in a cycle.
+const SPREAD: [u64; 256] = {
+    let mut table = [0u64; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let mut port = 0;
+        while port < 8 {
+            if mask >> port & 1 == 1 {
+                table[mask] |= 1 << (8 * port);
+            }
+            port += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// Port use by cycle, waiting uops by port, and the reservation station's occupancy.
+pub struct Calendar {
+    /// Bit p of slot c: port p issues in cycle c. Slots before `now` are 0.
+    ring: Box<[u8]>,
+    /// The allocation cycle.
+    now: u64,
+    /// Waiting uops bound to each port before the current cycle, a byte each.
+    waiting: u64,
+    /// Bound in the current cycle: seen by the port choice from the next cycle on.
+    bound_now: u64,
+    /// Uops in the reservation station.
+    occupancy: u32,
+    /// Loads alternate between ports 2 and 3.
+    load_toggle: u8,
+}
+
+impl Default for Calendar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Calendar {
+    /// An empty calendar at cycle 0.
+    pub fn new() -> Self {
+        Self {
+            ring: vec![0; RING].into_boxed_slice(),
+            now: 0,
+            waiting: 0,
+            bound_now: 0,
+            occupancy: 0,
+            load_toggle: 0,
+        }
+    }
+
+    /// Uops in the reservation station at the current allocation cycle.
+    #[inline(always)]
+    pub fn occupancy(&self) -> u32 {
+        self.occupancy
+    }
+
+    /// Moves allocation on to `cycle`; uops issued before it have left.
+    #[inline(always)]
+    pub fn advance(&mut self, cycle: u64) {
+        self.waiting += self.bound_now;
+        self.bound_now = 0;
+        if cycle - self.now > 16 {
+            self.advance_far(cycle);
+            return;
+        }
+        while self.now < cycle {
+            self.leave(self.now);
+            self.now += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, cycle: u64) {
+        let slot = &mut self.ring[(cycle & MASK) as usize];
+        self.waiting -= SPREAD[usize::from(*slot)];
+        self.occupancy -= slot.count_ones();
+        *slot = 0;
+    }
+
+    /// Skips empty runs of eight cycles; stops at once when nothing waits.
+    #[cold]
+    fn advance_far(&mut self, cycle: u64) {
+        while self.now < cycle {
+            if self.occupancy == 0 {
+                self.now = cycle;
+                return;
+            }
+            let at = (self.now & MASK) as usize;
+            if self.now & 7 == 0 && cycle - self.now >= 8 {
+                let eight: [u8; 8] = self.ring[at..at + 8].try_into().unwrap_or([1; 8]);
+                if u64::from_ne_bytes(eight) == 0 {
+                    self.now += 8;
+                    continue;
+                }
+            }
+            self.leave(self.now);
+            self.now += 1;
+        }
+    }
+
+    /// The first cycle after the current one in which a waiting uop issues.
+    pub fn next_departure(&self) -> u64 {
+        let mut cycle = self.now;
+        while cycle < self.now + RING as u64 && self.ring[(cycle & MASK) as usize] == 0 {
+            cycle += 1;
+        }
+        cycle + 1
+    }
+
+    /// Binds a uop to one of its ports (`ports` has a bit for each), as `slot` of the allocation
+    /// group. [uiCA] section 4.1: the port with the fewest waiting uops as counted before this
+    /// cycle, the higher number on a tie; the second and fourth uop of a group take the second best
+    /// unless it has 3 more waiting. Loads alternate.
+    #[inline(always)]
+    pub fn bind(&mut self, ports: u8, slot: u32) -> u8 {
+        if ports & (ports - 1) == 0 {
+            return ports;
+        }
+        if ports == 0b1100 {
+            self.load_toggle ^= 0b1100;
+            return if self.load_toggle == 0 { 0b1000 } else { 0b0100 };
+        }
+        self.bind_among(ports, slot)
+    }
+
+    #[inline]
+    fn bind_among(&self, ports: u8, slot: u32) -> u8 {
+        let (mut best, mut second) = ((u32::MAX, 0u8), (u32::MAX, 0u8));
+        let mut rest = ports;
+        while rest != 0 {
+            let port = 7 - rest.leading_zeros();
+            rest &= !(1 << port);
+            let count = (self.waiting >> (8 * port)) as u8;
+            let candidate = (u32::from(count), 1u8 << port);
+            if candidate.0 < best.0 {
+                second = best;
+                best = candidate;
+            } else if candidate.0 < second.0 {
+                second = candidate;
+            }
+        }
+        if slot & 1 == 1 && second.1 != 0 && second.0 - best.0 < 3 { second.1 } else { best.1 }
+    }
+
+    /// Issues a uop bound to `port` (one bit) at the first free cycle from `ready` on, which must
+    /// not be before the current cycle. Returns that cycle.
+    #[inline(always)]
+    pub fn issue(&mut self, port: u8, ready: u64) -> u64 {
+        debug_assert!(ready >= self.now);
+        let limit = self.now + RING as u64 - 1;
+        let mut cycle = ready;
+        loop {
+            if cycle >= limit {
+                // Beyond the horizon nothing is recorded: no conflict, no occupancy.
+                return cycle.max(ready);
+            }
+            let slot = &mut self.ring[(cycle & MASK) as usize];
+            if *slot & port == 0 {
+                *slot |= port;
+                self.bound_now += SPREAD[usize::from(port)];
+                self.occupancy += 1;
+                return cycle;
+            }
+            cycle += 1;
+        }
+    }
+}
+
+/// Busy times of a unit that is not pipelined (the divider, the malloc cache).
+#[derive(Clone, Debug, Default)]
+pub struct Unit {
+    /// Start and end (exclusive) of reservations, sorted, not overlapping.
+    busy: Vec<(u64, u64)>,
+}
+
+impl Unit {
+    /// The first cycle from `ready` on in which the unit is free for `cycles`; does not reserve.
+    pub fn first_free(&self, ready: u64, cycles: u64) -> u64 {
+        let mut start = ready;
+        for &(from, to) in &self.busy {
+            if start + cycles <= from {
+                break;
+            }
+            start = start.max(to);
+        }
+        start
+    }
+
+    /// Reserves `cycles` from `start`; reservations that ended before `now` are forgotten.
+    pub fn reserve(&mut self, start: u64, cycles: u64, now: u64) {
+        self.busy.retain(|&(_, to)| to > now);
+        let at = self.busy.partition_point(|&(from, _)| from < start);
+        self.busy.insert(at, (start, start + cycles));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_uop_keeps_the_cycle_and_a_younger_one_takes_the_next() {
+        let mut calendar = Calendar::new();
+        assert_eq!(calendar.issue(1, 10), 10);
+        assert_eq!(calendar.issue(1, 10), 11, "same port");
+        assert_eq!(calendar.issue(2, 10), 10, "another port");
+        assert_eq!(calendar.issue(1, 5), 5, "a younger uop may fill an earlier hole");
+    }
+
+    #[test]
+    fn occupancy_counts_from_allocation_to_issue() {
+        let mut calendar = Calendar::new();
+        calendar.issue(1, 3);
+        calendar.issue(1, 300);
+        assert_eq!(calendar.occupancy(), 2);
+        calendar.advance(3);
+        assert_eq!(calendar.occupancy(), 2, "issues in cycle 3: still there at its start");
+        calendar.advance(4);
+        assert_eq!(calendar.occupancy(), 1);
+        assert_eq!(calendar.next_departure(), 301);
+        calendar.advance(301);
+        assert_eq!(calendar.occupancy(), 0);
+    }
+
+    #[test]
+    fn binding_follows_the_counts_of_the_cycle_before() {
+        let mut calendar = Calendar::new();
+        let ports = 0b0110_0011; // 0, 1, 5, 6
+        assert_eq!(calendar.bind(ports, 0), 1 << 6, "tie: the highest number");
+        assert_eq!(calendar.bind(ports, 1), 1 << 5, "odd slot: the second best");
+        for _ in 0..3 {
+            calendar.issue(1 << 6, 10);
+        }
+        assert_eq!(calendar.bind(ports, 0), 1 << 6, "not seen before the next cycle");
+        calendar.advance(1);
+        assert_eq!(calendar.bind(ports, 0), 1 << 5);
+        assert_eq!(calendar.bind(0b0110_0000, 1), 1 << 5, "3 more waiting: not the second best");
+    }
+
+    #[test]
+    fn a_unit_finds_the_first_hole_that_is_long_enough() {
+        let mut unit = Unit::default();
+        unit.reserve(10, 5, 0);
+        unit.reserve(20, 5, 0);
+        assert_eq!(unit.first_free(0, 10), 0);
+        assert_eq!(unit.first_free(6, 5), 15, "10..15 is taken, 15..20 fits");
+        assert_eq!(unit.first_free(6, 6), 25);
+        unit.reserve(15, 5, 14);
+        assert_eq!(unit.first_free(6, 5), 25);
+    }
+}

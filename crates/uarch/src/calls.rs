@@ -1,0 +1,133 @@
+//! Allocator calls: from the retirement of an entry point's first instruction to that of its `ret`.
+
+use stream::CallKind;
+
+/// A finished call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its entry point.
+    pub kind: CallKind,
+    /// Retire-to-retire cycles.
+    pub cycles: u64,
+    /// Size class seen in it, if it computed one.
+    pub class: Option<u8>,
+    /// The argument of its beginning: size or pointer.
+    pub argument: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    kind: CallKind,
+    start: u64,
+    class: Option<u8>,
+    argument: u64,
+}
+
+/// Follows calls in one thread's instruction stream.
+#[derive(Default)]
+pub struct CallTracker {
+    open: Option<Open>,
+    depth: u32,
+    /// `CALL_END` was seen; the next return ends the innermost call.
+    ending: bool,
+    /// Finished calls, oldest first; the owner drains them.
+    pub finished: Vec<Call>,
+    /// Outermost calls begun.
+    pub begun: u64,
+    /// Outermost calls ended.
+    pub ended: u64,
+    /// Calls given up because their end never came (a jump out of the allocator, or the
+    /// measurement began or ended within them).
+    pub abandoned: u64,
+}
+
+impl CallTracker {
+    /// A call begins; the entry point's first instruction retired in `start`.
+    pub fn begin(&mut self, kind: CallKind, argument: u64, start: u64) {
+        if self.depth == 0 {
+            self.open = Some(Open { kind, start, class: None, argument });
+            self.begun += 1;
+        }
+        self.depth += 1;
+        self.ending = false;
+    }
+
+    /// The size class of the current call became known.
+    pub fn class(&mut self, class: u8) {
+        if let Some(open) = &mut self.open {
+            open.class.get_or_insert(class);
+        }
+    }
+
+    /// The innermost call is about to return.
+    pub fn end(&mut self) {
+        self.ending = self.depth > 0;
+    }
+
+    /// A return instruction retired in `cycle`.
+    #[inline(always)]
+    pub fn returned(&mut self, cycle: u64) {
+        if !self.ending {
+            return;
+        }
+        self.ending = false;
+        self.depth -= 1;
+        if self.depth == 0
+            && let Some(open) = self.open.take()
+        {
+            self.ended += 1;
+            self.finished.push(Call {
+                kind: open.kind,
+                cycles: cycle - open.start,
+                class: open.class,
+                argument: open.argument,
+            });
+        }
+    }
+
+    /// Inside an allocator call.
+    pub fn inside(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Forgets an open call (timing starts or stops here, or another thread runs).
+    pub fn abandon(&mut self) {
+        self.abandoned += u64::from(self.open.is_some());
+        self.open = None;
+        self.depth = 0;
+        self.ending = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_inside_another_belongs_to_the_outer_one() {
+        let mut calls = CallTracker::default();
+        calls.begin(CallKind::Realloc, 64, 100);
+        calls.returned(110); // a helper's return: no CALL_END before it
+        calls.begin(CallKind::Malloc, 64, 120);
+        calls.class(5);
+        calls.end();
+        calls.returned(150);
+        assert!(calls.finished.is_empty() && calls.inside());
+        calls.end();
+        calls.returned(180);
+        let call = Call { kind: CallKind::Realloc, cycles: 80, class: Some(5), argument: 64 };
+        assert_eq!(calls.finished, [call]);
+        assert_eq!((calls.begun, calls.ended, calls.abandoned), (1, 1, 0));
+    }
+
+    #[test]
+    fn calls_in_equal_calls_out_plus_abandoned() {
+        let mut calls = CallTracker::default();
+        calls.begin(CallKind::Free, 0, 1);
+        calls.abandon();
+        calls.end();
+        calls.returned(9);
+        assert_eq!((calls.begun, calls.ended, calls.abandoned), (1, 0, 1));
+        assert!(calls.finished.is_empty());
+    }
+}

@@ -1,0 +1,237 @@
+//! One uop: allocation, issue, completion.
+
+use super::*;
+
+impl<O: Observer> Core<O> {
+    #[inline(always)]
+    pub(super) fn uop(&mut self, step: &Step, uop: &Uop, pc: u64) {
+        if !uop.flags.has(UopFlags::FUSED) || uop.flags.has(UopFlags::UNLAMINATED) {
+            self.open_slot(!uop.flags.has(UopFlags::FUSED));
+        }
+        self.counters.uops += 1;
+        if uop.flags.has(UopFlags::NO_EXEC | UopFlags::MOVE) && self.at_rename(uop) {
+            return;
+        }
+        let floor = self.wait_for_entries(uop);
+        let mut ready = floor;
+        for src in uop.srcs {
+            ready = ready.max(self.ready[usize::from(src.0)]);
+        }
+        if uop.flags.has(UopFlags::FENCE | UopFlags::SERIALIZE) {
+            ready = self.oldest_and_drained(uop, ready);
+        }
+        let (done, waited) = match uop.kind {
+            UopKind::Exec => self.exec(uop, ready),
+            UopKind::Load => self.load(step, uop, pc, ready),
+            UopKind::StoreAddress => self.store_address(step, uop, ready),
+            UopKind::StoreData => self.store_data(step, uop, ready),
+        };
+        if uop.flags.has(UopFlags::BRANCH) {
+            self.branch_done = done;
+        }
+        self.complete(uop, done, waited);
+    }
+
+    /// Takes a ROB entry and an allocation slot for the next fused uop. `from_queue`: it also
+    /// leaves the decoded-uop queue (the split half of an indexed pair does not).
+    #[inline(always)]
+    pub(super) fn open_slot(&mut self, from_queue: bool) {
+        self.close_slot();
+        let delivered = if from_queue { self.fetch.slot() + 1 } else { 0 };
+        let late = match self.fetch.cause() {
+            FetchCause::Bandwidth => Component::FetchBandwidth,
+            FetchCause::Miss => Component::FetchMiss,
+            FetchCause::Mispredict => Component::Mispredict,
+            FetchCause::Redirect => Component::DecodeRedirect,
+        };
+        let cycle = self.allocator.next(delivered, late);
+        self.move_to(cycle);
+        self.allocator.used += 1;
+        if from_queue {
+            self.fetch.allocated(self.allocator.cycle);
+        }
+        self.slot = Slot {
+            open: true,
+            allocated: self.allocator.cycle,
+            held: self.allocator.held,
+            completed: 0,
+            waited: Component::Execute,
+        };
+        self.observer.allocated(self.fetch.cycle(), self.allocator.cycle);
+    }
+
+    #[inline(always)]
+    fn move_to(&mut self, cycle: u64) {
+        if cycle > self.allocator.cycle {
+            self.allocator.cycle = cycle;
+            self.allocator.used = 0;
+            self.calendar.advance(cycle);
+        }
+    }
+
+    /// Uops that rename finishes: nops, idioms and eliminated moves.
+    #[inline(always)]
+    fn at_rename(&mut self, uop: &Uop) -> bool {
+        let mut ready = 0;
+        if !uop.flags.has(UopFlags::NO_EXEC) {
+            if !self.params.move_elimination {
+                return false;
+            }
+            ready = self.ready[usize::from(uop.srcs[0].0)];
+        }
+        for dst in uop.dsts {
+            self.ready[usize::from(dst.0)] = ready;
+        }
+        self.ready[usize::from(Reg::NONE.0)] = 0;
+        let done = self.allocator.cycle;
+        self.slot.completed = self.slot.completed.max(done);
+        self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
+        true
+    }
+
+    /// Waits for free RS, LQ and SQ entries; returns the earliest issue cycle.
+    #[inline(always)]
+    fn wait_for_entries(&mut self, uop: &Uop) -> u64 {
+        while self.calendar.occupancy() >= self.params.rs {
+            self.allocator.held = Component::Execute;
+            let cycle = self.calendar.next_departure();
+            self.move_to(cycle);
+        }
+        let (free, cause) = match uop.kind {
+            UopKind::Load => (self.allocator.load_entry(), Component::Execute),
+            UopKind::StoreAddress => (self.allocator.store_entry(), Component::StoreQueue),
+            _ => (0, Component::Execute),
+        };
+        if free > self.allocator.cycle {
+            self.allocator.held = cause;
+            self.slot.held = cause;
+            self.move_to(free);
+            self.slot.allocated = self.allocator.cycle;
+        }
+        self.allocator.cycle + u64::from(self.params.allocate_to_issue)
+    }
+
+    /// Fences and serialising instructions issue when all older ones have retired; a fence also
+    /// waits for older stores and holds back younger loads.
+    #[cold]
+    fn oldest_and_drained(&mut self, uop: &Uop, ready: u64) -> u64 {
+        let mut ready = ready.max(self.retire.last() + 1);
+        if uop.flags.has(UopFlags::FENCE) {
+            ready = ready.max(self.written);
+            self.load_floor = self.load_floor.max(ready + u64::from(uop.latency));
+        }
+        if uop.flags.has(UopFlags::SERIALIZE) {
+            self.allocator.barrier(ready + u64::from(uop.latency) + 1, Component::Serialize);
+        }
+        ready
+    }
+
+    #[inline(always)]
+    fn exec(&mut self, uop: &Uop, ready: u64) -> (u64, Component) {
+        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let issued = if uop.busy == 0 {
+            self.calendar.issue(port, ready)
+        } else {
+            let busy = u64::from(uop.busy);
+            let free = self.divider.first_free(ready, busy);
+            let issued = self.calendar.issue(port, free);
+            let start = self.divider.first_free(issued, busy);
+            self.divider.reserve(start, busy, self.allocator.cycle);
+            start
+        };
+        let done = issued + u64::from(uop.latency);
+        self.observer.executed(uop, Times { ready, issued, completed: done, port });
+        (done, Component::Execute)
+    }
+
+    #[inline(always)]
+    fn load(&mut self, step: &Step, uop: &Uop, pc: u64, ready: u64) -> (u64, Component) {
+        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let address = step.addresses.get(usize::from(uop.slot)).copied().unwrap_or(NO_ADDRESS);
+        let ready = ready.max(self.load_floor);
+        if address == NO_ADDRESS || uop.flags.has(UopFlags::PREFETCH) {
+            let issued = self.calendar.issue(port, ready);
+            if address != NO_ADDRESS {
+                self.memory.prefetch(address, issued);
+            }
+            self.observer.executed(uop, Times { ready, issued, completed: issued + 1, port });
+            self.allocator.load_done(issued + 1);
+            return (issued + 1, Component::Execute);
+        }
+        let ready = ready.max(self.stores.may_go(pc));
+        let issued = self.calendar.issue(port, ready);
+        let size = step.block.slots[usize::from(uop.slot)].size;
+        let access = self.memory.load(pc, address, u32::from(size), issued);
+        let (mut done, mut waited) = self.after_older_stores(pc, address, size, issued, &access);
+        if access.page_fault {
+            self.page_fault(done);
+            done += self.page_fault_cycles;
+            waited = Component::PageFault;
+        }
+        done += u64::from(uop.latency);
+        self.allocator.load_done(done);
+        self.observer.executed(uop, Times { ready, issued, completed: done, port });
+        (done, waited)
+    }
+
+    /// When the load's data is there, given the stores in flight before it.
+    #[inline(always)]
+    fn after_older_stores(
+        &mut self,
+        pc: u64,
+        address: u64,
+        size: u8,
+        issued: u64,
+        access: &memory::Access,
+    ) -> (u64, Component) {
+        use crate::stores::Older;
+        match self.stores.older(address, size, issued) {
+            Older::None => {
+                self.stores.resolve(pc, false);
+                (access.ready, load_component(access))
+            }
+            Older::Forward { data_issued, address_issued } => {
+                self.counters.forwards += 1;
+                let forward = u64::from(self.params.store_forward);
+                let mut done = (issued + forward - 1).max(data_issued + forward);
+                if self.stores.resolve(pc, address_issued >= issued) {
+                    self.counters.order_clears += 1;
+                    done = done.max(address_issued + u64::from(self.params.memory_order_clear));
+                    self.fetch.redirect(done, FetchCause::Redirect);
+                }
+                (done, Component::Forward)
+            }
+            Older::Wait { written } => {
+                self.counters.forward_failures += 1;
+                self.stores.resolve(pc, false);
+                let done = access.ready.max(written + u64::from(self.params.store_forward_fail));
+                (done, Component::Forward)
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
+        for dst in uop.dsts {
+            self.ready[usize::from(dst.0)] = done;
+        }
+        self.ready[usize::from(Reg::NONE.0)] = 0;
+        if done >= self.slot.completed {
+            self.slot.completed = done;
+            self.slot.waited = waited;
+        }
+    }
+}
+
+/// What waiting for a load is charged to.
+#[inline(always)]
+fn load_component(access: &memory::Access) -> Component {
+    use memory::{Level, TlbLevel};
+    match access.level {
+        Level::L1 if access.tlb == TlbLevel::L1 => Component::LoadL1,
+        Level::L1 => Component::LoadTlb,
+        Level::FillBuffer | Level::L2 => Component::LoadL2,
+        Level::Llc => Component::LoadLlc,
+        Level::Dram => Component::LoadDram,
+    }
+}

@@ -1,0 +1,157 @@
+//! Markers: to the accelerator and back.
+
+use super::*;
+use accel::{Completed, InjectKind, Injected, Marker};
+use stream::marker::MarkerSite;
+
+impl<O: Observer> Core<O> {
+    /// A marker executes. `timed`: injected uops take time; else only state changes (warming).
+    pub(super) fn marker(&mut self, site: &MarkerSite, values: &[u64], pc: u64, timed: bool) {
+        let mut marker = Marker { op: site.op, regs: site.regs.map(Reg::gpr), values: [0; 4], pc };
+        for (to, from) in marker.values.iter_mut().zip(values) {
+            *to = *from;
+        }
+        self.end_region(site.op);
+        match site.op {
+            MarkerOp::CallBegin(kind) if timed => {
+                let start =
+                    if self.block_retired == 0 { self.retire.last() } else { self.block_retired };
+                self.calls.begin(kind, marker.values[0], start);
+            }
+            MarkerOp::CallEnd if timed => self.calls.end(),
+            MarkerOp::Update => self.calls.class(marker.values[2] as u8),
+            MarkerOp::Trash => self.memory.trash_lru_half(),
+            _ => {}
+        }
+        let mut reply = std::mem::take(&mut self.reply);
+        reply.clear();
+        self.accelerator.on_marker(&marker, &mut reply);
+        if timed {
+            for injected in &reply.inject {
+                self.inject(injected);
+            }
+        } else {
+            self.warm_injected(&reply);
+        }
+        if let Some(fallback) = reply.fallback {
+            self.fallback_branch(&marker, fallback, timed);
+        }
+        if reply.elide.is_some() {
+            self.elide_until = reply.elide;
+        }
+        self.reply = reply;
+    }
+
+    /// An elided region ends at its closing marker, and at whatever says that it was left.
+    fn end_region(&mut self, op: MarkerOp) {
+        let Some(end) = self.elide_until else { return };
+        let leaves = matches!(
+            op,
+            MarkerOp::CallEnd
+                | MarkerOp::CallBegin(_)
+                | MarkerOp::Invalidate
+                | MarkerOp::Flush
+                | MarkerOp::Lookup
+                | MarkerOp::Sample
+                | MarkerOp::Pop
+        );
+        if op == end || leaves {
+            self.elide_until = None;
+        }
+    }
+
+    fn inject(&mut self, injected: &Injected) {
+        self.counters.uops += 1;
+        self.counters.injected += 1;
+        self.open_slot(true);
+        while self.calendar.occupancy() >= self.params.rs {
+            let cycle = self.calendar.next_departure();
+            self.advance_allocation(cycle);
+        }
+        let mut ready = self.allocator.cycle + u64::from(self.params.allocate_to_issue);
+        for src in injected.srcs {
+            ready = ready.max(self.ready[usize::from(src.0)]);
+        }
+        let port = self.calendar.bind(injected.ports, self.allocator.used.wrapping_sub(1));
+        let wanted = ready.max(injected.not_before);
+        let (issued, free) = if injected.kind == InjectKind::MallocUnit {
+            self.issue_in_malloc_unit(port, ready, wanted, u64::from(injected.busy))
+        } else {
+            (self.calendar.issue(port, wanted), ready)
+        };
+        let mut done = issued + u64::from(injected.latency);
+        let mut result = done;
+        if let InjectKind::Prefetch(address) = injected.kind {
+            result = self.memory.load(0, address, 8, issued).ready;
+            done = issued + 1;
+        }
+        for dst in injected.dsts {
+            self.ready[usize::from(dst.0)] = result;
+        }
+        self.ready[usize::from(Reg::NONE.0)] = 0;
+        self.slot.completed = done;
+        self.slot.waited = if wanted > ready { Component::Accelerator } else { Component::Execute };
+        if let Some(token) = injected.token {
+            let completed = Completed { token, ready: free.max(ready), issued, done: result };
+            self.accelerator.completed(completed);
+        }
+        self.finish_instruction();
+    }
+
+    /// The first cycle in which both the port and the unit are free. Also says when the uop would
+    /// have started if its entry had not been blocked.
+    fn issue_in_malloc_unit(&mut self, port: u8, ready: u64, wanted: u64, busy: u64) -> (u64, u64) {
+        let unblocked = self.malloc_unit.first_free(ready, busy);
+        let start = self.malloc_unit.first_free(wanted, busy);
+        let issued = self.calendar.issue(port, start);
+        let start = self.malloc_unit.first_free(issued, busy);
+        self.malloc_unit.reserve(start, busy, self.allocator.cycle);
+        (start, unblocked)
+    }
+
+    /// The branch to the software fallback: predicted like any other, by the carrier's address.
+    fn fallback_branch(&mut self, marker: &Marker, fallback: accel::Fallback, timed: bool) {
+        let (pc, next) = (marker.pc, marker.pc + 8);
+        let target = if fallback.taken { next + 64 } else { next };
+        let kind = predict::BranchKind::Conditional;
+        if timed {
+            let branch = Injected {
+                ports: BRANCH_PORTS,
+                srcs: [fallback.flags, Reg::NONE, Reg::NONE],
+                ..Injected::default()
+            };
+            self.inject(&branch);
+            self.branch_done = self.slot.completed;
+        }
+        let outcome = self.predictor.predict_and_update(kind, pc, fallback.taken, target, next);
+        if timed && outcome.mispredicted {
+            self.mispredicted(pc, target, 0);
+        }
+    }
+
+    /// The uop that adds the stack engine's offset to the stack pointer.
+    pub(super) fn synchronise_stack(&mut self) {
+        let rsp = [Reg::RSP, Reg::NONE, Reg::NONE];
+        self.inject(&Injected {
+            ports: INTEGER_PORTS,
+            srcs: rsp,
+            dsts: rsp,
+            ..Injected::default()
+        });
+        self.counters.injected -= 1;
+    }
+
+    fn advance_allocation(&mut self, cycle: u64) {
+        self.allocator.held = Component::Execute;
+        if cycle > self.allocator.cycle {
+            self.allocator.cycle = cycle;
+            self.allocator.used = 0;
+            self.calendar.advance(cycle);
+        }
+    }
+}
+
+/// Additions issue to any integer port (uops.info, Haswell).
+const INTEGER_PORTS: u8 = 0b0110_0011;
+/// Conditional branches issue to ports 0 and 6 (uops.info, Haswell: `JNZ`).
+const BRANCH_PORTS: u8 = 0b0100_0001;

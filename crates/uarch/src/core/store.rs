@@ -1,0 +1,86 @@
+//! Stores: address and data issue apart, the write happens in order after retirement.
+
+use super::*;
+
+/// A store of the instruction in work.
+#[derive(Clone, Copy, Default)]
+pub struct PendingStore {
+    slot: u16,
+    address: u64,
+    size: u8,
+    pc: u64,
+    address_issued: u64,
+    data_issued: u64,
+}
+
+impl<O: Observer> Core<O> {
+    #[inline(always)]
+    fn pending_store(&mut self, step: &Step, uop: &Uop) -> usize {
+        let known = self.pending[..self.pending_count].iter().position(|p| p.slot == uop.slot);
+        known.unwrap_or_else(|| {
+            let at = self.pending_count.min(self.pending.len() - 1);
+            let slot = usize::from(uop.slot);
+            let insn = &step.block.insns[usize::from(uop.insn)];
+            self.pending[at] = PendingStore {
+                slot: uop.slot,
+                address: step.addresses.get(slot).copied().unwrap_or(NO_ADDRESS),
+                size: step.block.slots.get(slot).map_or(8, |s| s.size),
+                pc: step.block.addr + u64::from(insn.offset),
+                address_issued: 0,
+                data_issued: 0,
+            };
+            self.pending_count = at + 1;
+            at
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn store_address(&mut self, step: &Step, uop: &Uop, ready: u64) -> (u64, Component) {
+        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let issued = self.calendar.issue(port, ready);
+        let at = self.pending_store(step, uop);
+        self.pending[at].address_issued = issued;
+        let completed = issued + 1;
+        self.observer.executed(uop, Times { ready, issued, completed, port });
+        (completed, Component::Execute)
+    }
+
+    #[inline(always)]
+    pub(super) fn store_data(&mut self, step: &Step, uop: &Uop, ready: u64) -> (u64, Component) {
+        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let issued = self.calendar.issue(port, ready);
+        let at = self.pending_store(step, uop);
+        self.pending[at].data_issued = issued;
+        let completed = issued + 1;
+        self.observer.executed(uop, Times { ready, issued, completed, port });
+        (completed, Component::Execute)
+    }
+
+    /// The instruction has retired: its stores write in order, one a cycle; lines that are not
+    /// there are asked for as soon as the store has retired, so misses overlap.
+    pub(super) fn write_stores(&mut self) {
+        let retired = self.retire.last();
+        for at in 0..self.pending_count {
+            let store = self.pending[at];
+            if store.address == NO_ADDRESS {
+                self.allocator.store_done(retired);
+                continue;
+            }
+            let access =
+                self.memory.store(store.pc, store.address, u32::from(store.size), retired + 1);
+            self.written = (self.written + 1).max(access.ready);
+            if access.page_fault {
+                self.page_fault(retired);
+            }
+            self.allocator.store_done(self.written);
+            self.stores.push(
+                store.address,
+                store.size,
+                store.address_issued,
+                store.data_issued,
+                self.written,
+            );
+        }
+        self.pending_count = 0;
+    }
+}

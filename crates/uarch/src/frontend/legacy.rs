@@ -1,0 +1,157 @@
+//! Predecode, instruction queue and the four legacy decoders.
+
+use decode::{DecodeClass, Insn};
+
+use crate::params::DecodeParams;
+
+/// Ring for the instruction queue's back-pressure; a power of two above any queue length.
+const QUEUE_RING: usize = 64;
+
+/// Times of the legacy decode pipeline.
+pub struct Legacy {
+    params: DecodeParams,
+    block_shift: u32,
+    /// Aligned predecode block in work, and how many instructions were marked in this cycle.
+    block: u64,
+    marked: u32,
+    /// Cycle in which the predecoder works.
+    predecode: u64,
+    /// Decode cycle of the last instructions, by number.
+    queue: [u64; QUEUE_RING],
+    count: u64,
+    /// Cycle in which the decoders work, decoders used and fused uops produced in it.
+    cycle: u64,
+    used: u32,
+    slots: u32,
+}
+
+/// No block: the next instruction starts one.
+const NO_BLOCK: u64 = u64::MAX;
+
+impl Legacy {
+    /// An idle pipeline.
+    pub fn new(params: &DecodeParams) -> Self {
+        Self {
+            params: params.clone(),
+            block_shift: params.predecode_bytes.trailing_zeros(),
+            block: NO_BLOCK,
+            marked: 0,
+            predecode: 0,
+            queue: [0; QUEUE_RING],
+            count: 0,
+            cycle: 0,
+            used: 0,
+            slots: 0,
+        }
+    }
+
+    /// The cycle in which the predecoder looks at code next: when an instruction line is needed.
+    pub fn fetch_cycle(&self) -> u64 {
+        self.predecode
+    }
+
+    /// Code is there from `cycle` on only (a miss in the instruction cache).
+    pub fn wait_for_code(&mut self, cycle: u64) {
+        self.predecode = self.predecode.max(cycle);
+    }
+
+    /// Fetch goes on elsewhere, from `cycle` at the earliest.
+    pub fn restart(&mut self, cycle: u64) {
+        self.block = NO_BLOCK;
+        self.predecode = self.predecode.max(cycle);
+    }
+
+    /// A predicted taken branch: the next instruction comes from another block, one cycle later.
+    pub fn taken_branch(&mut self) {
+        self.block = NO_BLOCK;
+    }
+
+    fn mark(&mut self) {
+        if self.marked == self.params.predecode_width {
+            self.predecode += 1;
+            self.marked = 0;
+        }
+        self.marked += 1;
+    }
+
+    /// [uiCA] section 4.1: an instruction is marked in the block in which it ends; one that starts
+    /// in the block before takes a place there too.
+    fn predecode(&mut self, addr: u64, insn: &Insn) {
+        let first = addr >> self.block_shift;
+        let last = (addr + u64::from(insn.len) - 1) >> self.block_shift;
+        if self.block == NO_BLOCK {
+            self.predecode += 1 + (last - first);
+            self.block = last;
+            self.marked = 0;
+        } else if last != self.block {
+            if first == self.block {
+                self.mark();
+            }
+            self.predecode += last.wrapping_sub(self.block).clamp(1, 2);
+            self.block = last;
+            self.marked = 0;
+        }
+        self.mark();
+        if insn.lcp {
+            self.predecode += u64::from(self.params.lcp_stall);
+        }
+        let oldest = self.count.wrapping_sub(u64::from(self.params.queue));
+        self.predecode = self.predecode.max(self.queue[oldest as usize % QUEUE_RING]);
+    }
+
+    fn next_cycle(&mut self) {
+        self.cycle += 1;
+        self.used = 0;
+        self.slots = 0;
+    }
+
+    /// Passes one instruction through. Returns the cycle in which its first fused uop is decoded;
+    /// microcode delivers four in each cycle from there on. `floor`: the decoded-uop queue has room
+    /// from that cycle on.
+    pub fn decode(&mut self, addr: u64, insn: &Insn, floor: u64) -> u64 {
+        self.predecode(addr, insn);
+        let ready = (self.predecode + 1).max(floor);
+        if insn.fused_with_previous {
+            return self.cycle;
+        }
+        if ready > self.cycle {
+            self.cycle = ready;
+            self.used = 0;
+            self.slots = 0;
+        }
+        let width = self.params.width;
+        let slots = u32::from(insn.slots);
+        let decoded = match insn.class {
+            DecodeClass::Simple => {
+                if self.used == width || self.slots + slots > width {
+                    self.next_cycle();
+                }
+                self.used += 1;
+                self.slots += slots;
+                self.cycle
+            }
+            DecodeClass::Complex => {
+                if self.used > 0 {
+                    self.next_cycle();
+                }
+                self.used = 1;
+                self.slots = slots;
+                self.cycle
+            }
+            DecodeClass::Microcoded => {
+                if self.used > 0 {
+                    self.next_cycle();
+                }
+                let switch = u64::from(self.params.microcode_switch);
+                let start = self.cycle + switch / 2;
+                self.cycle = start + u64::from(slots.div_ceil(width)) - 1 + switch.div_ceil(2);
+                self.used = width;
+                self.slots = width;
+                start
+            }
+        };
+        self.queue[self.count as usize % QUEUE_RING] = self.cycle;
+        self.count += 1;
+        decoded
+    }
+}

@@ -1,0 +1,266 @@
+//! Fetch and decode: when each fused uop enters the decoded-uop queue.
+//!
+//! Three ways lead there: the uop cache (a 32-byte window at a time), the legacy decoders (for
+//! windows that are not cached; they fill the cache), and the loop buffer. Program order in, times
+//! out; back-pressure comes from the allocation times that the core reports.
+
+mod legacy;
+mod loop_buffer;
+mod uop_cache;
+
+use decode::{Block, Insn};
+use memory::Memory;
+
+use crate::params::CoreParams;
+use legacy::Legacy;
+use loop_buffer::LoopBuffer;
+use uop_cache::{UopCache, WINDOW_BYTES};
+
+/// Ring of allocation times: a power of two, at least the decoded-uop queue's length.
+const ALLOC_RING: usize = 256;
+const LINE_SHIFT: u32 = 6;
+const NOWHERE: u64 = u64::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Cache,
+    Legacy,
+    Loop,
+}
+
+/// Why the last fused uop was delivered when it was: for the CPI stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchCause {
+    /// Bandwidth of the way it came.
+    Bandwidth,
+    /// Instruction cache or ITLB miss.
+    Miss,
+    /// Refill after a mispredicted branch.
+    Mispredict,
+    /// Redirect by the decoders (branch unknown to the target buffer).
+    Redirect,
+}
+
+/// Counters of the ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FetchCounters {
+    /// Fused uops from the uop cache.
+    pub uop_cache: u64,
+    /// Fused uops from the legacy decoders and microcode.
+    pub legacy: u64,
+    /// Fused uops from the loop buffer.
+    pub loop_buffer: u64,
+}
+
+/// The fetch and decode stages of one core.
+pub struct FrontEnd {
+    way: Way,
+    cycle: u64,
+    left: u32,
+    width: u32,
+    idq: u64,
+    window: u64,
+    window_start: u8,
+    window_slots: u32,
+    line: u64,
+    fetch_latency: u64,
+    legacy_extra: u64,
+    switch: u64,
+    delivered: u64,
+    all_cached: bool,
+    cause: FetchCause,
+    /// Until which delivery cycle a redirect is to blame.
+    cause_until: u64,
+    allocated: [u64; ALLOC_RING],
+    cache: UopCache,
+    legacy: Legacy,
+    looping: LoopBuffer,
+    /// Counters of the ways.
+    pub counters: FetchCounters,
+}
+
+impl FrontEnd {
+    /// An empty pipeline. `fetch_latency`: cycles of a hit in the instruction cache (hidden by the
+    /// pipeline; only what a miss adds is felt).
+    pub fn new(params: &CoreParams, fetch_latency: u64) -> Self {
+        Self {
+            way: Way::Legacy,
+            cycle: 0,
+            left: 0,
+            width: params.uop_cache.width,
+            idq: u64::from(params.idq),
+            window: NOWHERE,
+            window_start: 0,
+            window_slots: 0,
+            line: NOWHERE,
+            fetch_latency,
+            legacy_extra: u64::from(params.legacy_decode_extra),
+            switch: u64::from(params.decode.switch),
+            delivered: 0,
+            all_cached: true,
+            cause: FetchCause::Bandwidth,
+            cause_until: 0,
+            allocated: [0; ALLOC_RING],
+            cache: UopCache::new(&params.uop_cache),
+            legacy: Legacy::new(&params.decode),
+            looping: LoopBuffer::new(params.loop_buffer),
+            counters: FetchCounters::default(),
+        }
+    }
+
+    /// Delivery cycle of the newest fused uop.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// To blame when allocation waits for a uop delivered in `cycle`.
+    pub fn cause(&self) -> FetchCause {
+        if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
+    }
+
+    /// The next instruction in program order. Call [`FrontEnd::slot`] for each of its fused uops.
+    #[inline(always)]
+    pub fn insn(&mut self, addr: u64, insn: &Insn, memory: &mut Memory) {
+        let window = addr / WINDOW_BYTES;
+        if window != self.window && self.way != Way::Loop {
+            self.enter_window(window, (addr % WINDOW_BYTES) as u8);
+        }
+        if self.way == Way::Legacy {
+            self.decode(addr, insn, memory);
+        }
+    }
+
+    fn enter_window(&mut self, window: u64, offset: u8) {
+        self.close_window();
+        self.window = window;
+        self.window_start = offset;
+        self.window_slots = 0;
+        if self.cache.lookup(window, offset) {
+            if self.way == Way::Legacy {
+                self.way = Way::Cache;
+                self.left = 0;
+            }
+        } else {
+            self.all_cached = false;
+            if self.way == Way::Cache {
+                self.way = Way::Legacy;
+                self.legacy.restart(self.cycle + self.switch);
+                self.line = NOWHERE;
+            }
+        }
+    }
+
+    /// What the legacy decoders made of the window goes into the uop cache.
+    fn close_window(&mut self) {
+        if self.way == Way::Legacy && self.window != NOWHERE {
+            self.cache.insert(self.window, self.window_start, self.window_slots);
+        }
+    }
+
+    fn decode(&mut self, addr: u64, insn: &Insn, memory: &mut Memory) {
+        let last = addr + u64::from(insn.len) - 1;
+        if last >> LINE_SHIFT != self.line {
+            self.line = last >> LINE_SHIFT;
+            let at = self.legacy.fetch_cycle();
+            let ready = memory.fetch(last, at).ready;
+            if ready > at + self.fetch_latency {
+                self.legacy.wait_for_code(ready - self.fetch_latency);
+                self.blame(FetchCause::Miss, ready - self.fetch_latency + 2);
+            }
+        }
+        let cycle = self.legacy.decode(addr, insn, self.room());
+        if cycle > self.cycle {
+            self.cycle = cycle;
+            self.left = self.width;
+        }
+    }
+
+    /// The cycle from which on the queue has room for one more.
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        self.allocated[(self.delivered.wrapping_sub(self.idq)) as usize % ALLOC_RING]
+    }
+
+    /// Delivers the next fused uop; returns its cycle.
+    #[inline(always)]
+    pub fn slot(&mut self) -> u64 {
+        let room = self.room();
+        if room > self.cycle {
+            self.cycle = room;
+            self.left = self.width;
+        }
+        if self.left == 0 {
+            self.cycle += 1;
+            self.left = self.width;
+        }
+        self.left -= 1;
+        self.delivered += 1;
+        self.window_slots += 1;
+        match self.way {
+            Way::Cache => self.counters.uop_cache += 1,
+            Way::Legacy => self.counters.legacy += 1,
+            Way::Loop => self.counters.loop_buffer += 1,
+        }
+        self.cycle
+    }
+
+    /// The newest fused uop was allocated in `cycle`: it left the queue.
+    #[inline(always)]
+    pub fn allocated(&mut self, cycle: u64) {
+        self.allocated[self.delivered.wrapping_sub(1) as usize % ALLOC_RING] = cycle;
+    }
+
+    /// A correctly predicted taken branch at `addr` goes to `target`.
+    #[inline(always)]
+    pub fn taken_branch(&mut self, addr: u64, target: u64) {
+        let streams = self.looping.taken(addr, target, self.delivered, self.all_cached);
+        self.all_cached = true;
+        if streams {
+            self.way = Way::Loop;
+            return;
+        }
+        if self.way == Way::Loop {
+            self.way = Way::Cache;
+        }
+        self.close_window();
+        self.window = NOWHERE;
+        self.left = 0;
+        self.legacy.taken_branch();
+        self.line = NOWHERE;
+    }
+
+    /// The branch at the end of `block` was not taken, or the block has none: fetch goes straight
+    /// on. A loop that streamed has ended.
+    #[inline(always)]
+    pub fn not_taken(&mut self, block: &Block) {
+        if self.way == Way::Loop && block.branch.kind != decode::BranchKind::None {
+            self.way = Way::Cache;
+            self.window = NOWHERE;
+            self.looping.leave();
+        }
+    }
+
+    /// Nothing is delivered for so many cycles (a string instruction gets going).
+    pub fn stall(&mut self, cycles: u64) {
+        self.cycle += cycles;
+        self.left = self.width;
+    }
+
+    /// Fetch starts again at a new place; the first uop can be delivered in `cycle`.
+    pub fn redirect(&mut self, cycle: u64, cause: FetchCause) {
+        self.close_window();
+        self.looping.leave();
+        self.window = NOWHERE;
+        self.line = NOWHERE;
+        self.way = Way::Cache;
+        self.cycle = self.cycle.max(cycle);
+        self.left = self.width;
+        self.legacy.restart(self.cycle + self.legacy_extra - self.switch.min(self.legacy_extra));
+        self.blame(cause, self.cycle + self.legacy_extra);
+    }
+
+    fn blame(&mut self, cause: FetchCause, until: u64) {
+        self.cause = cause;
+        self.cause_until = until;
+    }
+}

@@ -1,0 +1,32 @@
+//! Watching uops: every uop has its event times, and this is where they can be read.
+
+use decode::Uop;
+
+/// Execution times of a uop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Operands and entries were there: it could have issued.
+    pub ready: u64,
+    /// It left the reservation station.
+    pub issued: u64,
+    /// Its result was there.
+    pub completed: u64,
+    /// Port, one bit; 0 if it needed none.
+    pub port: u8,
+}
+
+/// Sees each fused uop allocate and retire, and each uop execute, in program order.
+/// `()` watches nothing and costs nothing.
+pub trait Observer {
+    /// A fused uop: delivered by fetch and decode, then allocated.
+    #[inline(always)]
+    fn allocated(&mut self, _delivered: u64, _allocated: u64) {}
+    /// A uop of the fused uop allocated last.
+    #[inline(always)]
+    fn executed(&mut self, _uop: &Uop, _times: Times) {}
+    /// The fused uop allocated last retires.
+    #[inline(always)]
+    fn retired(&mut self, _cycle: u64) {}
+}
+
+impl Observer for () {}

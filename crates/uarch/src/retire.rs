@@ -1,0 +1,185 @@
+//! In-order retirement, and the CPI stack that it pays into.
+//!
+//! Every cycle belongs to exactly one component, so the stack sums to the cycles. When a fused uop
+//! retires later than the one before it, the last cycle of the gap is base (it retires something);
+//! each earlier cycle is charged to what this uop was waiting for then: before its allocation (and
+//! the fixed way from there to execution) to what held up its allocation, after that to its own
+//! execution. Older uops have all retired by then, so nothing else is left to wait for.
+
+/// Components of the CPI stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Component {
+    /// Cycles in which something retires.
+    Base = 0,
+    /// Fetch and decode bandwidth.
+    FetchBandwidth,
+    /// Instruction cache and ITLB misses.
+    FetchMiss,
+    /// Refill after mispredicted branches.
+    Mispredict,
+    /// Redirects by the decoders: taken branches unknown to the target buffer.
+    DecodeRedirect,
+    /// Execution latency, ports, dependencies.
+    Execute,
+    /// Loads that hit L1D.
+    LoadL1,
+    /// Loads served by L2.
+    LoadL2,
+    /// Loads served by the last-level cache.
+    LoadLlc,
+    /// Loads served by DRAM.
+    LoadDram,
+    /// DTLB misses of loads.
+    LoadTlb,
+    /// Store-to-load forwarding, failed forwarding, memory-order clears.
+    Forward,
+    /// Store queue full.
+    StoreQueue,
+    /// Fences, serialising instructions, system calls.
+    Serialize,
+    /// First touch of an operating-system page.
+    PageFault,
+    /// Accelerator: waiting for an outstanding malloc-cache prefetch.
+    Accelerator,
+}
+
+impl Component {
+    /// How many there are.
+    pub const COUNT: usize = 16;
+    /// All, in order.
+    pub const ALL: [Component; Self::COUNT] = [
+        Self::Base,
+        Self::FetchBandwidth,
+        Self::FetchMiss,
+        Self::Mispredict,
+        Self::DecodeRedirect,
+        Self::Execute,
+        Self::LoadL1,
+        Self::LoadL2,
+        Self::LoadLlc,
+        Self::LoadDram,
+        Self::LoadTlb,
+        Self::Forward,
+        Self::StoreQueue,
+        Self::Serialize,
+        Self::PageFault,
+        Self::Accelerator,
+    ];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::FetchBandwidth => "fetch_bandwidth",
+            Self::FetchMiss => "fetch_miss",
+            Self::Mispredict => "mispredict",
+            Self::DecodeRedirect => "decode_redirect",
+            Self::Execute => "execute",
+            Self::LoadL1 => "load_l1",
+            Self::LoadL2 => "load_l2",
+            Self::LoadLlc => "load_llc",
+            Self::LoadDram => "load_dram",
+            Self::LoadTlb => "load_tlb",
+            Self::Forward => "store_forward",
+            Self::StoreQueue => "store_queue",
+            Self::Serialize => "serialize",
+            Self::PageFault => "page_fault",
+            Self::Accelerator => "accelerator",
+        }
+    }
+}
+
+/// The retirement stage.
+pub struct Retire {
+    width: u32,
+    /// Fixed cycles from allocation to the end of a one-cycle execution.
+    shortest: u64,
+    last: u64,
+    in_cycle: u32,
+    /// Cycles charged to each component.
+    pub stack: [u64; Component::COUNT],
+}
+
+impl Retire {
+    /// `allocate_to_issue`: the fixed way from allocation to issue.
+    pub fn new(width: u32, allocate_to_issue: u64) -> Self {
+        let shortest = allocate_to_issue + 1;
+        Self { width, shortest, last: 0, in_cycle: 0, stack: [0; Component::COUNT] }
+    }
+
+    /// The newest retirement cycle.
+    #[inline(always)]
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Retires the next fused uop: allocated in `allocated` (held up by `held`), completed in
+    /// `completed` (after waiting for `waited`). Returns its retirement cycle.
+    #[inline(always)]
+    pub fn retire(
+        &mut self,
+        allocated: u64,
+        held: Component,
+        completed: u64,
+        waited: Component,
+    ) -> u64 {
+        let cycle = completed + 1;
+        if cycle > self.last {
+            self.charge(cycle, allocated, held, waited);
+            self.last = cycle;
+            self.in_cycle = 1;
+        } else if self.in_cycle == self.width {
+            self.last += 1;
+            self.stack[Component::Base as usize] += 1;
+            self.in_cycle = 1;
+        } else {
+            self.in_cycle += 1;
+        }
+        self.last
+    }
+
+    #[inline(always)]
+    fn charge(&mut self, cycle: u64, allocated: u64, held: Component, waited: Component) {
+        let gap = cycle - self.last - 1;
+        self.stack[Component::Base as usize] += 1;
+        if gap > 0 {
+            let before = (allocated + self.shortest).saturating_sub(self.last + 1).min(gap);
+            self.stack[held as usize] += before;
+            self.stack[waited as usize] += gap - before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_retire_in_a_cycle_and_the_fifth_in_the_next() {
+        let mut retire = Retire::new(4, 5);
+        let cycles: Vec<u64> =
+            (0..5).map(|_| retire.retire(0, Component::Execute, 9, Component::Execute)).collect();
+        assert_eq!(cycles, [10, 10, 10, 10, 11]);
+    }
+
+    #[test]
+    fn every_cycle_is_charged_once() {
+        let mut retire = Retire::new(4, 5);
+        // Allocated in 20: could retire in 20 + 5 + 1 + 1 = 27; a load makes it 60.
+        retire.retire(20, Component::FetchMiss, 59, Component::LoadLlc);
+        let stack = &retire.stack;
+        assert_eq!(stack.iter().sum::<u64>(), 60);
+        assert_eq!(stack[Component::Base as usize], 1);
+        assert_eq!(stack[Component::FetchMiss as usize], 25, "cycles 1..=25");
+        assert_eq!(stack[Component::LoadLlc as usize], 34, "cycles 26..=59");
+    }
+
+    #[test]
+    fn names_are_unique_and_in_order() {
+        for (i, component) in Component::ALL.iter().enumerate() {
+            assert_eq!(*component as usize, i);
+            assert_eq!(Component::ALL.iter().filter(|c| c.name() == component.name()).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Stores in flight: forwarding to loads, and which loads may go ahead of them.
+
+/// Remembered stores: a power of two, at least the store queue's length.
+const RING: usize = 64;
+/// Index from 8-byte granule to the youngest store that wrote it. Direct-mapped; a collision loses
+/// a forwarding, never invents one.
+const INDEX: usize = 1024;
+/// Load predictor entries, indexed by the load's address.
+const PREDICTOR: usize = 4096;
+/// A load goes ahead of unknown store addresses once it has been right this often ([IOM] memory
+/// disambiguation: a saturating counter for each load, reset by a violation).
+const CONFIDENT: u8 = 15;
+
+#[derive(Clone, Copy, Default)]
+struct Store {
+    addr: u64,
+    size: u64,
+    /// Issue cycle of the address and of the data.
+    address_issued: u64,
+    data_issued: u64,
+    /// Cycle in which the store has written the cache.
+    written: u64,
+}
+
+/// What a load meets among the older stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Older {
+    /// No store in flight overlaps: the cache answers.
+    None,
+    /// The youngest overlapping store covers the load: data issued in this cycle.
+    Forward {
+        /// Issue cycle of the store's data.
+        data_issued: u64,
+        /// Issue cycle of the store's address.
+        address_issued: u64,
+    },
+    /// It overlaps without covering: the load waits until the store has written.
+    Wait {
+        /// Cycle in which the store has written.
+        written: u64,
+    },
+}
+
+/// The store queue's contents as far as loads are concerned.
+pub struct Stores {
+    ring: [Store; RING],
+    count: u64,
+    index: Vec<(u64, u64)>,
+    confidence: Vec<u8>,
+    /// Latest issue cycle among all store addresses so far.
+    addresses_known: u64,
+}
+
+impl Default for Stores {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stores {
+    /// No stores.
+    pub fn new() -> Self {
+        Self {
+            ring: [Store::default(); RING],
+            count: 0,
+            index: vec![(u64::MAX, 0); INDEX],
+            confidence: vec![0; PREDICTOR],
+            addresses_known: 0,
+        }
+    }
+
+    /// A store enters in program order with all its times.
+    #[inline]
+    pub fn push(
+        &mut self,
+        addr: u64,
+        size: u8,
+        address_issued: u64,
+        data_issued: u64,
+        written: u64,
+    ) {
+        let size = u64::from(size.max(1));
+        self.ring[self.count as usize % RING] =
+            Store { addr, size, address_issued, data_issued, written };
+        for granule in addr >> 3..=(addr + size - 1) >> 3 {
+            self.index[granule as usize % INDEX] = (granule, self.count);
+        }
+        self.count += 1;
+        self.addresses_known = self.addresses_known.max(address_issued);
+    }
+
+    /// The youngest store in flight at `cycle` that overlaps the load.
+    #[inline]
+    pub fn older(&self, addr: u64, size: u8, cycle: u64) -> Older {
+        let size = u64::from(size.max(1));
+        let end = addr + size;
+        let mut youngest: Option<u64> = None;
+        for granule in addr >> 3..=(end - 1) >> 3 {
+            let (tag, number) = self.index[granule as usize % INDEX];
+            if tag != granule || self.count - number > RING as u64 {
+                continue;
+            }
+            let store = &self.ring[number as usize % RING];
+            let overlaps = store.addr < end && addr < store.addr + store.size;
+            if overlaps && store.written > cycle && youngest.is_none_or(|y| number > y) {
+                youngest = Some(number);
+            }
+        }
+        let Some(number) = youngest else { return Older::None };
+        let store = &self.ring[number as usize % RING];
+        if store.addr <= addr && end <= store.addr + store.size {
+            Older::Forward { data_issued: store.data_issued, address_issued: store.address_issued }
+        } else {
+            Older::Wait { written: store.written }
+        }
+    }
+
+    /// From when on the load at `pc` may go: at once when it is trusted, else when all older store
+    /// addresses are known.
+    #[inline]
+    pub fn may_go(&self, pc: u64) -> u64 {
+        if self.trusts(pc) { 0 } else { self.addresses_known + 1 }
+    }
+
+    fn trusts(&self, pc: u64) -> bool {
+        self.confidence[pc as usize % PREDICTOR] >= CONFIDENT
+    }
+
+    /// The load at `pc` is done: `conflict` says that an older store to its place had no address
+    /// yet when the load was ready to go. True if the load went ahead all the same: a violation.
+    #[inline]
+    pub fn resolve(&mut self, pc: u64, conflict: bool) -> bool {
+        let counter = &mut self.confidence[pc as usize % PREDICTOR];
+        if conflict {
+            let violated = *counter >= CONFIDENT;
+            *counter = 0;
+            violated
+        } else {
+            *counter = (*counter + 1).min(CONFIDENT);
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_inside_the_youngest_overlapping_store_is_forwarded() {
+        let mut stores = Stores::new();
+        stores.push(0x100, 8, 5, 9, 50);
+        stores.push(0x100, 4, 6, 12, 51);
+        let forward = |data_issued, address_issued| Older::Forward { data_issued, address_issued };
+        assert_eq!(stores.older(0x102, 2, 20), forward(12, 6), "inside the younger");
+        assert_eq!(stores.older(0x104, 4, 20), forward(9, 5), "inside the older only");
+        assert_eq!(stores.older(0x100, 8, 20), Older::Wait { written: 51 }, "partly younger");
+        assert_eq!(stores.older(0x108, 8, 20), Older::None);
+        assert_eq!(stores.older(0x102, 2, 51), Older::None, "both have written");
+    }
+
+    #[test]
+    fn an_unaligned_store_is_found_through_either_granule() {
+        let mut stores = Stores::new();
+        stores.push(0x104, 8, 1, 2, 99);
+        assert_ne!(stores.older(0x104, 1, 3), Older::None);
+        assert_ne!(stores.older(0x10b, 1, 3), Older::None);
+        assert_eq!(stores.older(0x10c, 1, 3), Older::None);
+        assert_eq!(stores.older(0x103, 1, 3), Older::None);
+    }
+
+    #[test]
+    fn a_load_is_trusted_after_fifteen_peaceful_runs_and_distrusted_after_a_violation() {
+        let mut stores = Stores::new();
+        stores.push(0x100, 8, 40, 41, 99);
+        for _ in 0..CONFIDENT {
+            assert_eq!(stores.may_go(7), 41, "waits for the store's address, issued in 40");
+            assert!(!stores.resolve(7, false));
+        }
+        assert_eq!(stores.may_go(7), 0);
+        assert!(stores.resolve(7, true), "it had gone ahead");
+        assert_eq!(stores.may_go(7), 41);
+        assert!(!stores.resolve(7, true), "it waited: no violation");
+    }
+}
