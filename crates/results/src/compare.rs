@@ -28,6 +28,25 @@ impl Run {
             .find(|other| other.accelerator == LIMIT && other.machine == machine)
     }
 
+    /// What contradicts itself in the counters, one sentence each; empty if nothing does. Checks
+    /// the sums that every simulator owes its readers, and that samples are aligned.
+    pub fn contradictions(&self) -> Vec<String> {
+        let mut found: Vec<String> =
+            self.configurations.iter().flat_map(Configuration::contradictions).collect();
+        let instructions = |item: &Configuration| -> Vec<u64> {
+            item.samples.iter().map(|point| point.instructions).collect()
+        };
+        let Some((first, others)) = self.configurations.split_first() else { return found };
+        let expected = instructions(first);
+        for other in others.iter().filter(|other| instructions(other) != expected) {
+            found.push(format!(
+                "{}: its samples cover other instructions than those of {}",
+                other.name, first.name
+            ));
+        }
+        found
+    }
+
     /// The allocating kind with the most calls, the first in code order among equals; `None` if
     /// there were no calls.
     pub fn main_kind(&self) -> Option<CallKind> {
@@ -67,9 +86,8 @@ impl Configuration {
         Some(ratio(&rates)?.scaled(population as f64))
     }
 
-    /// What contradicts itself in the counters, one sentence each; empty if nothing does. Checks
-    /// the sums that every simulator owes its readers.
-    pub fn contradictions(&self) -> Vec<String> {
+    /// What contradicts itself in these counters; see [`Run::contradictions`].
+    fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut expect_equal = |what: String, sum: u64, total: u64| {
             if sum != total {

@@ -39,6 +39,11 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Whether figures in this unit are whole numbers even when they are derived.
+    fn is_whole(self) -> bool {
+        matches!(self, Self::Cycles | Self::Classes)
+    }
+
     /// The unit in words.
     pub fn name(self) -> &'static str {
         match self {
@@ -152,6 +157,7 @@ impl<T: Measured> Statistic<T> {
             Source::Real { get, .. } => get(item).map_or(Value::Undefined, exact),
             Source::Derived { get, interval, .. } => match get(item, context) {
                 None => Value::Undefined,
+                Some(value) if self.unit.is_whole() => Value::Count(value as u64),
                 Some(value) => {
                     Value::Real(Estimate { value, half_width: interval.half_width(context) })
                 }

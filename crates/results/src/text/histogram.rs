@@ -30,7 +30,17 @@ pub fn histogram(title: &str, latency: &LatencyHistogram, style: &Style) -> Opti
     let (label_width, figure_width) = (widest(&labels), widest(&figures));
     let bar_width = style.width.max(2 * BAR_MARGIN) - BAR_MARGIN;
     let mut text = style.bold(title) + "\n";
-    for ((label, figure), count) in labels.iter().zip(&figures).zip(&counts) {
+    for (index, count) in counts.iter().enumerate() {
+        match gap(&counts, index) {
+            Gap::None => {}
+            Gap::First => {
+                let dots = if style.unicode { "⋮" } else { ":" };
+                text += &format!("  {}\n", pad_left(dots, label_width));
+                continue;
+            }
+            Gap::Rest => continue,
+        }
+        let (label, figure) = (&labels[index], &figures[index]);
         let share = pad_left(&number::share(*count, latency.total()), 8);
         let bar = bar(*count, most, bar_width, style.unicode);
         let (label, figure) = (pad_left(label, label_width), pad_left(figure, figure_width));
@@ -39,6 +49,27 @@ pub fn histogram(title: &str, latency: &LatencyHistogram, style: &Style) -> Opti
         text.push('\n');
     }
     Some(text)
+}
+
+/// Empty rows that follow each other are shown as one mark when there are at least this many.
+const GAP_ROWS: usize = 3;
+
+/// Whether a row stands in a gap.
+enum Gap {
+    None,
+    First,
+    Rest,
+}
+
+fn gap(counts: &[u64], index: usize) -> Gap {
+    let before = counts[..index].iter().rev().take_while(|count| **count == 0).count();
+    let from = counts[index..].iter().take_while(|count| **count == 0).count();
+    match (before, from) {
+        (_, 0) => Gap::None,
+        _ if before + from < GAP_ROWS => Gap::None,
+        (0, _) => Gap::First,
+        _ => Gap::Rest,
+    }
 }
 
 /// The ranges of the rows: the bulk of the calls in equal steps, then octaves up to the largest.

@@ -37,7 +37,7 @@ pub fn list(runs: &[Run], style: &Style) -> String {
         text += line(row).trim_end();
         text.push('\n');
     }
-    text += "malloc, program: speedup by the last accelerator of the run against its baseline.\n";
+    text += "malloc, program: speedup of the run's last accelerator over its baseline.\n";
     style.finish(text)
 }
 

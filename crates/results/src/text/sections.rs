@@ -165,7 +165,9 @@ fn cost(run: &Run, style: &Style) -> Option<String> {
     let mut grid = Grid::new(with.iter().map(|item| item.name.as_str()));
     grid.heading("cost of the accelerator");
     let figure = |value: Option<f64>| value.map_or(number::UNDEFINED.into(), number::scaled);
-    grid.row("  area, um^2", with.iter().map(|item| figure(item.area_um2)));
+    let whole = |value: f64| number::count(value.round() as u64);
+    let area = |item: &Configuration| item.area_um2.map_or(number::UNDEFINED.into(), whole);
+    grid.row("  area, um^2", with.iter().map(|item| area(item)));
     grid.row("  energy, nJ", with.iter().map(|item| figure(item.energy_nj)));
     Some(grid.render(style))
 }

@@ -1,0 +1,379 @@
+//! What people and programs get to read, and that its figures are the ones the counters give.
+
+mod common;
+
+use std::collections::HashMap;
+
+use common::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
+use mallacc_results::text::{self, Style};
+use mallacc_results::{Configuration, MallocCacheStats, Run, confidence, csv, json};
+use serde_json::{Value, json};
+
+fn close(actual: &Value, expected: f64) {
+    let actual = actual.as_f64().expect("a number");
+    assert!((actual - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{actual} {expected}");
+}
+
+/// A field by its path, for example `configurations.0.malloc.p50`.
+fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(value, |value, step| {
+        let next = step.parse::<usize>().map_or(value.get(step), |index| value.get(index));
+        next.unwrap_or_else(|| panic!("no {step} of {path}"))
+    })
+}
+
+#[test]
+fn json_has_the_promised_fields_with_derived_values() {
+    let value = json::value(&whole());
+    assert_eq!(at(&value, "program"), "perl");
+    assert_eq!(at(&value, "instructions"), 1_250_000);
+    close(at(&value, "host_seconds"), 0.125);
+    close(at(&value, "mips"), 1.25 / 0.125);
+    let base = at(&value, "configurations.0");
+    let own = at(&value, "configurations.2");
+    assert_eq!(at(own, "name"), "mallacc-32");
+    assert_eq!(at(own, "machine"), "haswell");
+    assert_eq!(at(own, "accelerator"), "mallacc");
+    assert_eq!(at(own, "parameters"), &json!({"entries": 32, "index_mode": true}));
+    assert_eq!(at(own, "cycles"), MALLACC_32.cycles());
+    assert_eq!(at(own, "instructions"), INSTRUCTIONS);
+    close(at(own, "ipc"), INSTRUCTIONS as f64 / MALLACC_32.cycles() as f64);
+    assert_eq!(at(own, "allocator_cycles"), MALLACC_32.allocator_cycles());
+    close(at(base, "allocator_share"), BASELINE.allocator_cycles() as f64 / 1e6);
+    close(at(own, "speedup"), BASELINE.cycles() as f64 / MALLACC_32.cycles() as f64 - 1.0);
+    assert_eq!(at(base, "speedup"), 0.0);
+
+    // Of 1,000 calls 900 are the fastest, so the median; the 950th is of the next 80, the 990th
+    // of the last 20.
+    let malloc = at(own, "malloc");
+    assert_eq!(at(malloc, "calls"), MALLOC_CALLS);
+    assert_eq!(at(malloc, "cycles"), MALLACC_32.malloc_cycles());
+    close(at(malloc, "cycles_per_call"), MALLACC_32.malloc_cycles() as f64 / 1_000.0);
+    for (name, latency) in ["p50", "p95", "p99"].into_iter().zip(MALLACC_32.malloc) {
+        close(at(malloc, name), latency as f64);
+    }
+    close(at(malloc, "max"), MALLACC_32.malloc[2] as f64);
+    close(at(malloc, "fast_share"), 0.98);
+    let ratio = BASELINE.malloc_cycles() as f64 / MALLACC_32.malloc_cycles() as f64;
+    close(at(malloc, "speedup"), ratio - 1.0);
+    close(at(own, "free.speedup"), BASELINE.free as f64 / MALLACC_32.free as f64 - 1.0);
+    assert_eq!(at(malloc, "latency"), &json!([[11, 11, 900], [24, 24, 80], [110, 110, 20]]));
+    assert_eq!(at(own, "allocation.calls"), 1_000);
+    assert_eq!(at(own, "deallocation.calls"), 980);
+
+    for (name, expected) in [
+        ("lookup_hits", 990),
+        ("lookup_misses", 10),
+        ("pop_hits", 980),
+        ("pop_misses", 20),
+        ("evictions", 10),
+        ("blocked_cycles", 1_500),
+        ("invariant_violations", 0),
+    ] {
+        assert_eq!(at(own, &format!("malloc_cache.{name}")), expected, "{name}");
+    }
+    close(at(own, "malloc_cache.pop_hit_rate"), 0.98);
+    assert_eq!(at(base, "malloc_cache"), &Value::Null);
+}
+
+#[test]
+fn json_derives_cache_and_predictor_figures_from_their_counters() {
+    let value = json::value(&whole());
+    let base = at(&value, "configurations.0");
+    close(at(base, "caches.0.mpki"), 12_000.0 / 1_200.0);
+    close(at(base, "caches.0.hit_rate"), 0.97);
+    close(at(base, "caches.0.prefetch_accuracy"), 0.75);
+    close(at(base, "tlbs.0.mpki"), 0.5);
+    close(at(base, "predictor.mpki"), (5_000.0 + 700.0 + 300.0) / 1_200.0);
+    close(at(base, "predictor.accuracy"), 0.975);
+    // Classes by frequency: 50, 80, 90, 96, 100 % together.
+    close(at(base, "size_classes_50"), 1.0);
+    close(at(base, "size_classes_90"), 3.0);
+    close(at(base, "size_classes_99"), 5.0);
+}
+
+#[test]
+fn a_division_by_zero_is_null_in_json_empty_in_csv_and_a_dash_in_text() {
+    let empty = |name: &str, accelerator: &str| Configuration {
+        name: name.into(),
+        accelerator: accelerator.into(),
+        malloc_cache: Some(MallocCacheStats::default()),
+        ..Configuration::default()
+    };
+    let run = Run {
+        program: "true".into(),
+        configurations: vec![empty("baseline", "none"), empty("mallacc", "mallacc")],
+        ..Run::default()
+    };
+    let value = json::value(&run);
+    assert_eq!(at(&value, "mips"), &Value::Null);
+    let own = at(&value, "configurations.1");
+    for path in [
+        "ipc",
+        "speedup",
+        "allocator_share",
+        "allocator_speedup",
+        "size_classes_50",
+        "malloc.cycles_per_call",
+        "malloc.p50",
+        "malloc.fast_share",
+        "malloc.speedup",
+        "predictor.mpki",
+        "predictor.accuracy",
+        "malloc_cache.lookup_hit_rate",
+        "malloc_cache.pop_hit_rate",
+    ] {
+        assert_eq!(at(own, path), &Value::Null, "{path}");
+    }
+    let row = &csv_rows(&run)[1];
+    assert_eq!(row["ipc"], "");
+    assert_eq!(row["malloc.cycles_per_call"], "");
+    assert_eq!(row["malloc.calls"], "0");
+    let text = text::detail(&run, &Style::PLAIN);
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    let line = text.lines().find(|line| line.starts_with("  IPC")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["IPC", "-", "-"]);
+}
+
+#[test]
+fn sampled_figures_carry_the_interval_of_their_ratio() {
+    let value = json::value(&sampled());
+    let own = at(&value, "configurations.1");
+    let pairs: Vec<(u64, u64)> =
+        common::SAMPLED_BASE.into_iter().zip(common::SAMPLED_MALLACC).collect();
+
+    // Speedup: the instructions are the same, so it is one ratio of the paired cycles.
+    let expected = confidence::ratio(&pairs).unwrap();
+    close(at(own, "speedup"), 4_000.0 / 3_900.0 - 1.0);
+    close(at(own, "speedup_ci95"), expected.half_width.unwrap());
+    assert!(expected.half_width.unwrap() < 0.02, "paired samples must agree closely");
+
+    // Cycles per call: 10 calls in each sample, so it is the mean of the samples' means.
+    let means = common::SAMPLED_BASE.map(|cycles| (cycles / 10) as f64 / 10.0);
+    let mean = means.iter().sum::<f64>() / 4.0;
+    let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / 3.0;
+    let base = at(&value, "configurations.0");
+    close(at(base, "malloc.cycles_per_call"), mean);
+    // 3.182446 is t(0.975, 3) in any printed table.
+    let half = at(base, "malloc.cycles_per_call_ci95").as_f64().unwrap();
+    assert!((half - 3.182_446 * (variance / 4.0).sqrt()).abs() < 1e-5, "{half}");
+
+    // The whole run: cycles per instruction times the population.
+    close(at(base, "whole_run.cycles"), 4_000.0 / 4_000.0 * common::POPULATION as f64);
+    assert!(at(base, "whole_run.cycles_ci95").as_f64().unwrap() > 0.0);
+    assert!(at(&value, "configurations.0").get("p50_ci95").is_none());
+    assert!(json::value(&whole())["configurations"][0].get("ipc_ci95").is_none());
+}
+
+#[test]
+fn the_printed_json_is_the_value() {
+    for run in [whole(), sampled(), Run::default()] {
+        let parsed: Value = serde_json::from_str(&json::render(&run)).unwrap();
+        assert_eq!(parsed, json::value(&run));
+    }
+}
+
+/// The rows of a CSV by column name.
+fn csv_rows(run: &Run) -> Vec<HashMap<String, String>> {
+    let text = csv::render(run);
+    let mut lines = text.lines().map(split_csv);
+    let header = lines.next().unwrap();
+    lines
+        .map(|cells| {
+            assert_eq!(cells.len(), header.len());
+            header.iter().cloned().zip(cells).collect()
+        })
+        .collect()
+}
+
+/// Splits a line at commas outside quotes.
+fn split_csv(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let (mut quoted, mut previous) = (false, ' ');
+    for letter in line.chars() {
+        match letter {
+            '"' => {
+                if !quoted && previous == '"' {
+                    cells.last_mut().unwrap().push('"');
+                }
+                quoted = !quoted;
+            }
+            ',' if !quoted => cells.push(String::new()),
+            _ => cells.last_mut().unwrap().push(letter),
+        }
+        previous = letter;
+    }
+    cells
+}
+
+#[test]
+fn csv_has_one_row_for_each_configuration_with_the_figures_of_the_json() {
+    let run = whole();
+    let (rows, value) = (csv_rows(&run), json::value(&run));
+    assert_eq!(rows.len(), 4);
+    for (index, row) in rows.iter().enumerate() {
+        let item = at(&value, &format!("configurations.{index}"));
+        assert_eq!(row["args"], "words.pl a, \"b\"");
+        assert_eq!(row["run"], "7");
+        for name in ["cycles", "ipc", "speedup", "malloc.calls", "malloc.p99", "free.speedup"] {
+            let expected = at(item, name).as_f64().unwrap();
+            assert_eq!(row[name].parse::<f64>().unwrap(), expected, "{name}");
+        }
+        close(at(item, "caches.0.mpki"), row["cache.L1D.mpki"].parse().unwrap());
+        assert_eq!(row["cache.L2.mpki"], "");
+    }
+    assert_eq!(rows[0]["malloc_cache.pop_hits"], "");
+    assert_eq!(rows[2]["malloc_cache.pop_hits"], "980");
+    assert_eq!(rows[2]["parameters"], "entries=32 index_mode=on");
+}
+
+#[test]
+fn csv_columns_are_the_same_in_every_run_and_have_names_of_their_own() {
+    let headers = [whole(), sampled(), Run::default()]
+        .map(|run| csv::render(&run).lines().next().unwrap().to_owned());
+    assert!(headers.iter().all(|header| *header == headers[0]));
+    assert_eq!(format!("{}\n", headers[0]), csv::header());
+    let mut names = split_csv(&headers[0]);
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
+fn the_headline_states_the_gain_of_the_last_accelerator_and_the_bound() {
+    let percent = |base: u64, own: u64| 100.0 * (base as f64 / own as f64 - 1.0);
+    let expected = [
+        format!(
+            "Mallacc with 32 entries makes malloc {:.0} % faster ({:.1} → {:.1} cycles per call) \
+             and the program {:.1} % faster.",
+            percent(BASELINE.malloc_cycles(), MALLACC_32.malloc_cycles()),
+            BASELINE.malloc_cycles() as f64 / 1_000.0,
+            MALLACC_32.malloc_cycles() as f64 / 1_000.0,
+            percent(BASELINE.cycles(), MALLACC_32.cycles())
+        ),
+        format!(
+            "The most that hardware could do (limit study): malloc {:.0} % faster, the program \
+             {:.1} % faster.",
+            percent(BASELINE.malloc_cycles(), LIMIT.malloc_cycles()),
+            percent(BASELINE.cycles(), LIMIT.cycles())
+        ),
+    ];
+    assert_eq!(text::headline(&whole()), expected);
+}
+
+#[test]
+fn a_gain_whose_interval_contains_zero_is_not_called_one() {
+    let mut run = sampled();
+    let own = &mut run.configurations[1];
+    for (point, cycles) in own.samples.iter_mut().zip([1_100, 1_000, 900, 990]) {
+        point.cycles = cycles;
+    }
+    own.cycles = 3_990;
+    let headline = text::headline(&run).remove(0);
+    assert!(headline.contains("the program not measurably faster (+0.3 ±"), "{headline}");
+}
+
+#[test]
+fn a_slowdown_is_called_one() {
+    let mut run = whole();
+    run.configurations.swap(0, 2);
+    run.configurations[0].accelerator = "none".into();
+    run.configurations[2].accelerator = "mallacc".into();
+    let headline = text::headline(&run).remove(0);
+    let loss = |base: u64, own: u64| 100.0 * (1.0 - base as f64 / own as f64);
+    let malloc = loss(MALLACC_32.malloc_cycles(), BASELINE.malloc_cycles());
+    let program = loss(MALLACC_32.cycles(), BASELINE.cycles());
+    assert!(headline.contains(&format!("malloc {malloc:.0} % slower (14.0 → 18.2")), "{headline}");
+    assert!(headline.ends_with(&format!("the program {program:.1} % slower.")), "{headline}");
+}
+
+#[test]
+fn runs_without_calls_accelerators_or_configurations_still_get_a_headline() {
+    let mut run = whole();
+    run.configurations.truncate(1);
+    let expected = format!(
+        "malloc takes {:.1} cycles per call on baseline, and the allocator 2.8 % of the program's \
+         cycles.",
+        BASELINE.malloc_cycles() as f64 / 1_000.0
+    );
+    assert_eq!(text::headline(&run), [expected]);
+    run.configurations[0].calls = Default::default();
+    assert!(text::headline(&run)[0].starts_with("No allocation was measured"));
+    run.configurations.clear();
+    assert_eq!(text::headline(&run), ["Nothing was measured: no configuration finished."]);
+}
+
+#[test]
+fn a_violated_invariant_is_said_in_the_summary() {
+    let mut run = whole();
+    run.configurations[1].malloc_cache.as_mut().unwrap().invariant_violations = 3;
+    let text = text::summary(&run, &Style::PLAIN);
+    assert!(text.contains("mallacc-16: 3 pops had a cached Head or Next that differed"), "{text}");
+}
+
+#[test]
+fn no_line_of_any_view_is_wider_than_80_columns() {
+    for run in [whole(), sampled()] {
+        for text in
+            [text::detail(&run, &Style::PLAIN), text::list(&[run.clone(), whole()], &Style::PLAIN)]
+        {
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ascii_style_prints_nothing_else() {
+    for run in [whole(), sampled()] {
+        let style = Style { unicode: false, ..Style::PLAIN };
+        assert!(text::detail(&run, &style).is_ascii());
+        assert!(text::list(&[run], &style).is_ascii());
+    }
+}
+
+#[test]
+fn a_whole_run_reads_like_this() {
+    insta::assert_snapshot!(text::summary(&whole(), &Style::PLAIN));
+}
+
+#[test]
+fn a_sampled_run_reads_like_this() {
+    insta::assert_snapshot!(text::detail(&sampled(), &Style::PLAIN));
+}
+
+#[test]
+fn the_full_view_reads_like_this() {
+    let style = Style { unicode: false, ..Style::PLAIN };
+    insta::assert_snapshot!(text::detail(&whole(), &style));
+}
+
+#[test]
+fn the_list_reads_like_this() {
+    insta::assert_snapshot!(text::list(&[whole(), sampled()], &Style::PLAIN));
+}
+
+#[test]
+fn json_reads_like_this() {
+    let mut run = whole();
+    run.configurations.drain(..2);
+    run.configurations.truncate(1);
+    insta::assert_snapshot!(json::render(&run));
+}
+
+#[test]
+fn csv_reads_like_this() {
+    // One column to a line, so that a change is easy to see.
+    let text = csv::render(&whole());
+    let mut lines = text.lines().map(split_csv);
+    let (header, baseline) = (lines.next().unwrap(), lines.next().unwrap());
+    let own = lines.nth(1).unwrap();
+    let table: Vec<String> = header
+        .iter()
+        .zip(baseline.iter().zip(&own))
+        .map(|(name, (baseline, own))| format!("{name}: {baseline} | {own}"))
+        .collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
