@@ -1,7 +1,7 @@
 // The fast paths of allocation and deallocation, inlined into the entry points.
 //
-// Without markers malloc() executes 39 instructions when it finds an object in the thread cache,
-// free() 37; guest/tests/check_code.py counts them in the library. Everything else is in
+// Without markers malloc() executes 35 instructions when it finds an object in the thread cache,
+// free() 35; guest/tests/check_code.py counts them in the library. Everything else is in
 // slow_path.h and is reached by a jump, so no register needs saving here.
 //
 // kLast: the entry point returns what this returns, so CALL_END is emitted here. Otherwise the

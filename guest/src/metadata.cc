@@ -17,11 +17,15 @@ void* metadata_alloc(size_t bytes) {
   bytes = (bytes + kLine - 1) & ~(kLine - 1);
   Locked hold(g_lock);
   if (bytes > g_left) {
-    const size_t region = bytes > kRegion ? bytes : kRegion;
-    char* fresh = static_cast<char*>(os::map(region));
+    if (bytes > kRegion / 4) {
+      void* own = os::map(bytes);
+      if (own != nullptr) g_total += bytes;
+      return own;
+    }
+    char* fresh = static_cast<char*>(os::map(kRegion));
     if (fresh == nullptr) return nullptr;
     g_region = fresh;
-    g_left = region;
+    g_left = kRegion;
   }
   void* result = g_region;
   g_region += bytes;

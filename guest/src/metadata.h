@@ -21,14 +21,27 @@ class Pool {
  public:
   constexpr Pool() = default;
 
+  // Makes sure that `count` objects more can be taken, those that were given back not counted. The
+  // memory is not touched before it is used. False when there is none.
+  bool reserve(size_t count) {
+    const size_t bytes = sizeof(Chunk) + count * sizeof(T);
+    Chunk* chunk = static_cast<Chunk*>(metadata_alloc(bytes));
+    if (chunk == nullptr) return false;
+    *chunk = Chunk{chunks_, reinterpret_cast<char*>(chunk + 1), count};
+    chunks_ = chunk;
+    return true;
+  }
+
   // A value-initialised T, or null when there is no memory.
   T* take() {
     void* memory = free_;
     if (memory != nullptr) {
       free_ = *static_cast<void**>(memory);
     } else {
-      memory = carve();
-      if (memory == nullptr) return nullptr;
+      if (chunks_ == nullptr && !reserve(1)) return nullptr;
+      memory = chunks_->first;
+      chunks_->first += sizeof(T);
+      if (--chunks_->left == 0) chunks_ = chunks_->next;
     }
     return new (memory) T{};
   }
@@ -39,23 +52,14 @@ class Pool {
   }
 
  private:
-  static constexpr size_t kChunk = sizeof(T) < 4096 ? 16 * 1024 : sizeof(T);
-
-  void* carve() {
-    if (left_ < sizeof(T)) {
-      chunk_ = static_cast<char*>(metadata_alloc(kChunk));
-      left_ = chunk_ == nullptr ? 0 : kChunk;
-      if (chunk_ == nullptr) return nullptr;
-    }
-    void* memory = chunk_;
-    chunk_ += sizeof(T);
-    left_ -= sizeof(T);
-    return memory;
-  }
+  struct alignas(alignof(T) > alignof(void*) ? alignof(T) : alignof(void*)) Chunk {
+    Chunk* next;
+    char* first;
+    size_t left;  // never 0 in the list
+  };
 
   void* free_ = nullptr;
-  char* chunk_ = nullptr;
-  size_t left_ = 0;
+  Chunk* chunks_ = nullptr;
 };
 
 }  // namespace mallacc

@@ -26,6 +26,10 @@ long call(long number, long a, long b, long c, long d, long e, long f) {
   return result;
 }
 
+void unmap(uintptr_t start, size_t bytes) {
+  if (bytes != 0) call(SYS_munmap, static_cast<long>(start), static_cast<long>(bytes), 0, 0, 0, 0);
+}
+
 // Extends the program break so that an aligned piece of `bytes` fits. Others may move it too.
 void* grow_break(size_t bytes) {
   const int saved_errno = errno;
@@ -58,16 +62,17 @@ void* map(size_t bytes) {
 
 void* grow_heap(size_t bytes) {
   if (void* start = grow_break(bytes)) return start;
-  // mmap aligns to the OS page only: map one allocator page more and cut the ends off.
-  void* raw = map(bytes + kPageSize);
+  // mmap aligns to the OS page only. Where the first mapping is aligned those next to it are too.
+  void* raw = map(bytes);
+  if (raw == nullptr || reinterpret_cast<uintptr_t>(raw) % kPageSize == 0) return raw;
+  unmap(reinterpret_cast<uintptr_t>(raw), bytes);
+  // Map one allocator page more and cut the ends off.
+  raw = map(bytes + kPageSize);
   if (raw == nullptr) return nullptr;
   const uintptr_t start = reinterpret_cast<uintptr_t>(raw);
   const uintptr_t aligned = (start + kPageSize - 1) & ~(kPageSize - 1);
-  const size_t front = aligned - start, back = kPageSize - front;
-  if (front != 0) call(SYS_munmap, static_cast<long>(start), static_cast<long>(front), 0, 0, 0, 0);
-  if (back != 0) {
-    call(SYS_munmap, static_cast<long>(aligned + bytes), static_cast<long>(back), 0, 0, 0, 0);
-  }
+  unmap(start, aligned - start);
+  unmap(aligned + bytes, start + kPageSize - aligned);
   return reinterpret_cast<void*>(aligned);
 }
 

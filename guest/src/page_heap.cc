@@ -19,16 +19,12 @@ Span* PageHeap::allocate_aligned(size_t pages, size_t align) {
   const size_t front = -span->page & (align - 1);
   if (front != 0) {
     Span* rest = new_span(span->page + front, span->pages - front);
-    if (rest == nullptr) {
-      put_free(span);
-      return nullptr;
-    }
     rest->zeroed = span->zeroed;
     span->pages = front;
     record(span);
+    record(rest);
     put_free(span);
     span = rest;
-    record(span);
   }
   cut_tail(span, pages);
   register_class(span, 0);
@@ -88,7 +84,6 @@ void PageHeap::carve(Span* span, size_t pages) {
   span->state = SpanState::kInUse;
   if (span->pages > pages) {
     Span* rest = new_span(span->page + pages, span->pages - pages);
-    if (rest == nullptr) return;  // no memory for its description: the caller gets all of it
     rest->zeroed = span->zeroed;
     rest->state = state;
     span->pages = pages;
@@ -102,7 +97,6 @@ void PageHeap::carve(Span* span, size_t pages) {
 void PageHeap::cut_tail(Span* span, size_t pages) {
   if (span->pages == pages) return;
   Span* rest = new_span(span->page + pages, span->pages - pages);
-  if (rest == nullptr) return;
   rest->zeroed = span->zeroed;
   span->pages = pages;
   record(span);
@@ -112,6 +106,9 @@ void PageHeap::cut_tail(Span* span, size_t pages) {
 
 bool PageHeap::grow(size_t pages) {
   size_t ask = pages > kMinGrowPages ? pages : kMinGrowPages;
+  // A span has a page at least: with one description for each page, none is missing later, when
+  // memory has run out and what was freed is to be used again.
+  if (!spans_.reserve(ask)) return false;
   void* memory = os::grow_heap(ask << kPageShift);
   if (memory == nullptr && ask > pages) {
     ask = pages;
@@ -123,7 +120,6 @@ bool PageHeap::grow(size_t pages) {
   // The pages next to it are looked up when spans merge.
   if (!map_.reserve(page - 1, ask + 2)) return false;
   Span* span = new_span(page, ask);
-  if (span == nullptr) return false;
   span->zeroed = true;
   record(span);
   put_free(span);
@@ -131,8 +127,7 @@ bool PageHeap::grow(size_t pages) {
 }
 
 Span* PageHeap::new_span(uintptr_t page, size_t pages) {
-  Span* span = spans_.take();
-  if (span == nullptr) return nullptr;
+  Span* span = spans_.take();  // reserved when the heap grew
   span->page = page;
   span->pages = pages;
   return span;
