@@ -1,5 +1,7 @@
 //! The store: what goes in comes out, and every refusal names its remedy.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -281,6 +283,13 @@ fn a_size_beyond_what_sqlite_counts_is_kept_as_the_largest_it_does() {
     assert_eq!(loaded.configurations[0].requested_sizes, expected);
 }
 
+#[test]
+fn a_user_may_ask_for_more_instructions_than_there_can_be() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let id = store.save(&Run { max: Some(u64::MAX), ..small_run() }).unwrap();
+    assert_eq!(store.load(id).unwrap().max, Some((1 << 56) - 1));
+}
+
 fn refusal<T>(result: Result<T, StoreError>) -> String {
     result.err().expect("must be refused").to_string()
 }
@@ -289,10 +298,10 @@ fn refusal<T>(result: Result<T, StoreError>) -> String {
 fn a_counter_that_overflowed_is_refused_by_name_and_leaves_nothing_half_written() {
     let mut store = Store::open(Path::new(":memory:")).unwrap();
     let mut run = small_run();
-    run.configurations[0].calls[CallKind::Free].cycles = 1 << 63;
+    run.configurations[0].calls[CallKind::Free].cycles = 1 << 56;
     let id = store.begin_run(&run).unwrap();
     let text = refusal(store.finish_configuration(id, 0, &run.configurations[0]));
-    assert!(text.starts_with("free.cycles = 9223372036854775808: must be below 2^63"), "{text}");
+    assert!(text.starts_with("free.cycles = 72057594037927936: must be below 2^56"), "{text}");
     assert_eq!(store.load(id).unwrap().configurations, []);
 }
 
@@ -304,6 +313,18 @@ fn two_caches_of_one_name_are_refused() {
     run.configurations[0].caches = vec![cache.clone(), cache];
     let text = refusal(store.save(&run));
     assert!(text.starts_with("statistic = cache.L1D.accesses: is there twice"), "{text}");
+}
+
+#[test]
+fn a_configuration_without_a_run_or_a_name_of_its_own_is_refused() {
+    let mut store = Store::open(Path::new(":memory:")).unwrap();
+    let mut run = small_run();
+    run.configurations[1].name = "x".into();
+    for result in
+        [store.save(&run).map(drop), store.finish_configuration(9, 0, &run.configurations[0])]
+    {
+        assert!(refusal(result).contains("with a name and position of its own"));
+    }
 }
 
 #[test]
@@ -398,6 +419,45 @@ fn a_truncated_store_is_refused_without_a_panic() {
         let outcome = Store::open_existing(&path).and_then(|store| store.load(1));
         let text = refusal(outcome);
         assert!(text.starts_with("store "), "{length}: {text}");
+    }
+}
+
+/// A store in which every counter of every table was set to `value`, and what reading it says.
+fn tampered(value: i64) -> Result<Run, StoreError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mallacc.db");
+    Store::open(&path).unwrap().save(&common::whole()).unwrap();
+    Store::open(&path).unwrap().save(&common::sampled()).unwrap();
+    let sql = format!(
+        "UPDATE runs SET instructions = {value}, skip = {value}, started = {value};
+         UPDATE statistics SET value = {value};
+         UPDATE histograms SET count = {value};
+         UPDATE samples SET cycles = {value}, allocator_cycles = {value};
+         UPDATE sample_calls SET calls = {value}, cycles = {value};"
+    );
+    Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    let store = Store::open_existing(&path)?;
+    store.load(1)?;
+    store.load(2)
+}
+
+#[test]
+fn a_store_with_impossible_counters_is_refused_and_one_with_the_largest_is_shown() {
+    for value in [-1, 1 << 56, i64::MAX, i64::MIN] {
+        let text = refusal(tampered(value));
+        assert!(text.contains("the file is damaged"), "{text}");
+    }
+    for value in [0, (1 << 56) - 1] {
+        let run = tampered(value).unwrap();
+        let style = mallacc_results::text::Style::PLAIN;
+        for text in [
+            mallacc_results::text::detail(&run, &style),
+            mallacc_results::text::list(std::slice::from_ref(&run), &style),
+            mallacc_results::json::render(&run),
+            mallacc_results::csv::render(&run),
+        ] {
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        }
     }
 }
 

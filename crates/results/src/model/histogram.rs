@@ -77,7 +77,7 @@ impl LatencyHistogram {
 
     /// Rebuilds a histogram from its extremes and its buckets' counts.
     pub fn from_parts(min: u64, max: u64, buckets: impl IntoIterator<Item = (u32, u64)>) -> Self {
-        let mut histogram = Self { min, max, ..Self::default() };
+        let mut histogram = Self { min: min.min(max), max: max.max(min), ..Self::default() };
         for (bucket, count) in buckets {
             histogram.add((bucket as usize).min(Self::BUCKETS - 1), count);
         }
@@ -125,7 +125,10 @@ impl LatencyHistogram {
     /// inside.
     pub fn count_between(&self, low: u64, high: u64) -> u64 {
         let inside = |bucket: u32| (low..=high).contains(&Self::bounds(bucket as usize).0);
-        self.buckets().filter(|(bucket, _)| inside(*bucket)).map(|(_, count)| count).sum()
+        self.buckets()
+            .filter(|(bucket, _)| inside(*bucket))
+            .map(|(_, count)| count)
+            .fold(0, u64::saturating_add)
     }
 
     /// The latency that `percent` % of the calls do not exceed (nearest rank: the smallest value
@@ -137,9 +140,9 @@ impl LatencyHistogram {
         }
         let rank = (percent / 100.0 * self.total as f64).ceil() as u64;
         let rank = rank.clamp(1, self.total);
-        let mut below = 0;
+        let mut below = 0_u64;
         for (bucket, count) in self.buckets() {
-            below += count;
+            below = below.saturating_add(count);
             if below >= rank {
                 let (low, high) = Self::bounds(bucket as usize);
                 return Some((low + (high - low) / 2).clamp(self.min, self.max));
@@ -153,8 +156,8 @@ impl LatencyHistogram {
             self.counts.resize(bucket + 1, 0);
         }
         if count > 0 {
-            self.counts[bucket] += count;
-            self.total += count;
+            self.counts[bucket] = self.counts[bucket].saturating_add(count);
+            self.total = self.total.saturating_add(count);
         }
     }
 }

@@ -17,7 +17,8 @@ A store is one SQLite file (default `mallacc.db`), readable by anything that rea
 application_id` is 0x4d616c6c (\"Mall\"); `PRAGMA user_version` is the schema version, now {version}.
 Migrations are appended and never edited: an older store is brought up to date when it is opened, a
 newer one is refused. Writers use a write-ahead log and wait for each other. While a store is open
-there may be `-wal` and `-shm` files beside it, which belong to it.
+there may be `-wal` and `-shm` files beside it, which belong to it. Counters lie below 2^56; requested
+sizes above 2^63 - 1 are kept as 2^63 - 1.
 
 Each configuration is written in one transaction when its machine finishes, so an interrupted run
 keeps what was measured; `runs.complete` tells the two apart.

@@ -103,11 +103,19 @@ pub const BUSY_SECONDS: u64 = 30;
 impl StoreError {
     /// Translates what SQLite says about the store at `path` during `action`.
     pub(super) fn from_sqlite(path: &Path, action: &'static str, error: &rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+        use rusqlite::ErrorCode::{
+            ConstraintViolation, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase,
+        };
         let path = path.to_owned();
         match error.sqlite_error_code() {
             Some(NotADatabase) => Self::Foreign { path, reason: "not an SQLite file" },
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy { path, seconds: BUSY_SECONDS },
+            Some(ConstraintViolation) => Self::Value {
+                what: "configuration".into(),
+                value: error.to_string(),
+                rule: "must belong to a run that was begun, with a name and position of its own",
+                remedy: "give each configuration of a run another name",
+            },
             Some(DatabaseCorrupt) => Self::Damaged { path, what: error.to_string() },
             Some(_) => Self::Unusable { path, action, reason: error.to_string() },
             None => Self::Damaged { path, what: error.to_string() },

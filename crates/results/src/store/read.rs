@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, RowIndex, params};
 
 use super::names::{Stored, kind_named, restore};
+use super::schema::COUNTER_BOUND;
 use super::{Result, Store, StoreError};
 use crate::model::{
     CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Run, SamplePoint,
@@ -120,7 +121,7 @@ impl Store {
     ) -> Result<()> {
         let sql = "SELECT name, low, count FROM histograms WHERE configuration = ?1";
         let rows = self.rows(sql, Some(id), |row| {
-            Ok((row.get::<_, String>(0)?, count(row, 1)?, count(row, 2)?))
+            Ok((row.get::<_, String>(0)?, row.get::<_, u64>(1)?, count(row, 2)?))
         })?;
         let mut latencies: BTreeMap<CallKind, Vec<(u32, u64)>> = BTreeMap::new();
         for (name, low, count) in rows {
@@ -206,9 +207,9 @@ fn is_extreme(name: &str) -> bool {
 
 fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
     let optional = |name: &str| -> rusqlite::Result<Option<u64>> {
-        Ok(row.get::<_, Option<i64>>(name)?.map(i64::cast_unsigned))
+        row.get::<_, Option<i64>>(name)?.map(|_| count(row, name)).transpose()
     };
-    let number = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
+    let number = |name: &str| count(row, name);
     let exit = match (row.get("exit_code")?, row.get("exit_signal")?) {
         (Some(code), _) => Some(Exit::Code(code)),
         (None, Some(signal)) => Some(Exit::Signal(signal)),
@@ -248,8 +249,14 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
     })
 }
 
-fn count(row: &Row, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::cast_unsigned)
+/// A counter, which is never negative and below the bound.
+fn count(row: &Row, column: impl RowIndex + Copy) -> rusqlite::Result<u64> {
+    let value: u64 = row.get(column)?;
+    if value < COUNTER_BOUND {
+        return Ok(value);
+    }
+    let index = column.idx(row.as_ref())?;
+    Err(rusqlite::Error::IntegralValueOutOfRange(index, value.cast_signed()))
 }
 
 fn stored(row: &Row) -> rusqlite::Result<Stored> {

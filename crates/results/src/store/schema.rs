@@ -3,6 +3,10 @@
 /// `PRAGMA application_id` of a store: "Mall". Tells a store from any other SQLite file.
 pub const APPLICATION_ID: i32 = 0x4d61_6c6c;
 
+/// Counters in a store are below this: 2^56 cycles are most of a year at 3 GHz, and a sum of a few
+/// of them still fits 64 bits.
+pub const COUNTER_BOUND: u64 = 1 << 56;
+
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
 pub const MIGRATIONS: &[&str] = &[V1];

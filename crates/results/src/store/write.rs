@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::names::{Stored, flatten};
+use super::schema::COUNTER_BOUND;
 use super::{Result, Store, StoreError};
 use crate::model::{Configuration, Exit, LatencyHistogram, Run};
 
@@ -105,7 +106,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
         None => (None, None),
     };
     let sampled = |part: fn(&crate::model::Sampling) -> u64| {
-        run.sampling.as_ref().map(|sampling| integer("sampling", part(sampling))).transpose()
+        run.sampling.as_ref().map(|sampling| wish(part(sampling)))
     };
     let changed = connection
         .execute(
@@ -131,13 +132,13 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 integer("execs", run.execs)?,
                 code,
                 signal,
-                sampled(|sampling| sampling.period)?,
-                sampled(|sampling| sampling.warm)?,
-                sampled(|sampling| sampling.measure)?,
-                sampled(|sampling| sampling.samples)?,
-                sampled(|sampling| sampling.population)?,
-                integer("skip", run.skip)?,
-                run.max.map(|max| integer("max", max)).transpose()?,
+                sampled(|sampling| sampling.period),
+                sampled(|sampling| sampling.warm),
+                sampled(|sampling| sampling.measure),
+                sampled(|sampling| sampling.samples),
+                sampled(|sampling| sampling.population),
+                wish(run.skip),
+                run.max.map(wish),
                 run.roi,
                 run.complete,
             ],
@@ -278,11 +279,19 @@ fn saturated(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// What a user asked for, which may be more than there can ever be.
+fn wish(value: u64) -> i64 {
+    saturated(value.min(COUNTER_BOUND - 1))
+}
+
 fn integer(what: &str, value: u64) -> Step<i64> {
-    i64::try_from(value).map_err(|_| {
-        let rule = "must be below 2^63, the store's largest integer";
-        value_fault(what, value.to_string(), rule, "the counter overflowed: report it")
-    })
+    match i64::try_from(value) {
+        Ok(integer) if value < COUNTER_BOUND => Ok(integer),
+        _ => {
+            let rule = "must be below 2^56, the store's bound for counters";
+            Err(value_fault(what, value.to_string(), rule, "the counter overflowed: report it"))
+        }
+    }
 }
 
 fn real(what: &str, value: f64) -> Step<f64> {

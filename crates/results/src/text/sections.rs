@@ -141,7 +141,7 @@ fn sizes(run: &Run, style: &Style) -> Option<String> {
 }
 
 fn most_frequent(grid: &mut Grid, prefix: &str, counts: &BTreeMap<u64, u64>) {
-    let total: u64 = counts.values().sum();
+    let total = counts.values().copied().fold(0, u64::saturating_add);
     let mut sorted: Vec<(u64, u64)> = counts.iter().map(|(size, count)| (*size, *count)).collect();
     sorted.sort_by_key(|(size, count)| (std::cmp::Reverse(*count), *size));
     let (shown, rest) = sorted.split_at(sorted.len().min(SIZES_SHOWN));
@@ -150,7 +150,7 @@ fn most_frequent(grid: &mut Grid, prefix: &str, counts: &BTreeMap<u64, u64>) {
         grid.row(label, [number::count(*count), number::share(*count, total)]);
     }
     if !rest.is_empty() {
-        let count: u64 = rest.iter().map(|(_, count)| count).sum();
+        let count = rest.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
         let label = format!("  {} others", rest.len());
         grid.row(label, [number::count(count), number::share(count, total)]);
     }
