@@ -4,6 +4,13 @@
 //! its counters came about. The model holds **counters only**: every ratio (IPC, cycles per call,
 //! MPKI, speedups, hit rates) is derived when it is shown, so a stored run can never disagree with
 //! itself.
+//!
+//! - [`model`]: what is measured. [`CallStats::record`] is the hot path: one call per allocator
+//!   call.
+//! - [`statistics`]: every statistic, declared once; `docs/statistics.md` is generated from it.
+//! - [`confidence`]: 95 % intervals for the ratios of a sampled run.
+//! - [`store`]: the SQLite file; `docs/schema.md` is generated from it.
+//! - [`text`], [`json`], [`csv`]: what people and programs read.
 
 mod compare;
 pub mod confidence;

@@ -69,7 +69,9 @@ proptest! {
     }
 
     #[test]
-    fn sums_and_fast_calls_are_those_of_the_list(latencies in prop::collection::vec(latency(), 0..99)) {
+    fn sums_and_fast_calls_are_those_of_the_list(
+        latencies in prop::collection::vec(latency(), 0..99)
+    ) {
         let stats = recorded(&latencies);
         let fast: Vec<u64> =
             latencies.iter().copied().filter(|cycles| *cycles < FAST_CALL_CYCLES).collect();

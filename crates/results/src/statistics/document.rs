@@ -122,8 +122,8 @@ an interval of their own.
 
 ## Latency histogram
 Every latency below 256 cycles has its own bucket. Above, each octave is cut into 16 buckets of
-equal width. A percentile is the nearest rank: the smallest latency that at least that share of the calls
-does not exceed; above 255 cycles it is the bucket's middle, at most 1/32 (3.2 %) away. Means,
+equal width. A percentile is the nearest rank: the smallest latency that at least that share of the
+calls does not exceed; above 255 cycles it is the bucket's middle, at most 1/32 (3.2 %) away. Means,
 minimum and maximum are exact. The buckets are stored as they are (`docs/schema.md`).
 
 ## CPI stack

@@ -13,12 +13,12 @@ pub fn markdown() -> String {
 Generated from `crates/results/src/store/schema.rs`; a test compares this page with the tables of a
 fresh store (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-results` writes it anew).
 
-A store is one SQLite file (default `mallacc.db`), readable by anything that reads SQLite. `PRAGMA
-application_id` is 0x4d616c6c (\"Mall\"); `PRAGMA user_version` is the schema version, now {version}.
-Migrations are appended and never edited: an older store is brought up to date when it is opened, a
+A store is one SQLite file (default `mallacc.db`), readable by anything that reads SQLite.
+`PRAGMA application_id` is 0x4d616c6c (\"Mall\"), `PRAGMA user_version` the schema version, now
+{version}. Migrations are appended and never edited: an older store is brought up to date when it is opened, a
 newer one is refused. Writers use a write-ahead log and wait for each other. While a store is open
-there may be `-wal` and `-shm` files beside it, which belong to it. Counters lie below 2^56; requested
-sizes above 2^63 - 1 are kept as 2^63 - 1.
+there may be `-wal` and `-shm` files beside it, which belong to it. Counters lie below 2^56;
+requested sizes above 2^63 - 1 are kept as 2^63 - 1.
 
 Each configuration is written in one transaction when its machine finishes, so an interrupted run
 keeps what was measured; `runs.complete` tells the two apart.

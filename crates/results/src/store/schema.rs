@@ -204,8 +204,8 @@ pub const MEANING: &[Table] = &[
     },
     Table {
         name: "samples",
-        about: "Measured intervals of a sampled run. The same position in two configurations of a run \
-         is the same instructions.",
+        about: "Measured intervals of a sampled run. The same position in two configurations of a \
+         run is the same instructions.",
         columns: &[
             ("configuration", "`configurations.id`"),
             ("position", "from 0"),
