@@ -1,20 +1,25 @@
-//! Runs a program and prints what its stream holds.
+//! Runs a program, or replays a trace, and prints what the stream holds.
 //!
 //! ```text
 //! cargo run --release -p mallacc-launch --example trace_stats -- [OPTIONS] -- PROG ARGS…
 //!   --deterministic   fix the seeds
 //!   --null            count packets and words only: the speed of the stream itself
 //!   --no-guest        keep the program's own allocator
+//!   --record=FILE     write the stream to a file as well
+//! cargo run --release -p mallacc-launch --example trace_stats -- [--null] --replay=FILE
 //! ```
 
 use mallacc_launch::{Options, Paths, paths, prepare};
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 use stream::event::{Event, decode};
+use stream::file::{FileSource, Header, Recorder};
 use stream::marker::{self, MarkerOp};
-use stream::{Packet, Source};
+use stream::{Packet, Source, StreamError};
 
 #[derive(Default)]
 struct Counts {
@@ -89,33 +94,71 @@ impl Counts {
     }
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// Options before `--`.
+struct Given(Vec<OsString>);
+
+impl Given {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|a| a == name)
+    }
+
+    fn value(&self, name: &str) -> Option<&Path> {
+        self.0.iter().find_map(|a| a.to_str()?.strip_prefix(name)).map(Path::new)
+    }
+}
+
+fn count(
+    source: &mut impl Source,
+    null: bool,
+    mut recorder: Option<Recorder>,
+) -> Result<(), StreamError> {
+    let start = Instant::now();
+    let (mut counts, mut packet, mut blocks) = (Counts::default(), Packet::default(), Vec::new());
+    while source.next(&mut packet)? {
+        counts.add(&packet, &mut blocks, null);
+        if let Some(recorder) = &mut recorder {
+            recorder.write(&mut packet)?;
+        }
+    }
+    if let Some(recorder) = recorder {
+        eprintln!("recorded      {:?}", recorder.finish()?);
+    }
+    counts.print(blocks.len(), start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
     let program = args.iter().position(|a| a == "--").map(|at| args.split_off(at + 1));
+    let given = Given(args);
+    if let Some(path) = given.value("--replay=") {
+        let mut source = FileSource::open(path)?;
+        eprintln!("header        {:?}", source.header());
+        return Ok(count(&mut source, given.has("--null"), None)?);
+    }
     let Some([name, rest @ ..]) = program.as_deref() else {
         return Err("usage: trace_stats [OPTIONS] -- PROG ARGS".into());
     };
-    let has = |name: &str| args.iter().any(|a| a == name);
-    let guest = if has("--no-guest") { None } else { Some(paths::guest()?) };
+    let guest = if given.has("--no-guest") { None } else { Some(paths::guest()?) };
     let mut options = Options::new(Paths { qemu: paths::qemu()?, feeder: paths::feeder()?, guest });
-    options.deterministic = has("--deterministic");
+    options.deterministic = given.has("--deterministic");
     let prepared = prepare(name, rest, options)?;
     if let Some(warning) = prepared.warning() {
         eprintln!("warning: {warning}");
     }
-    let start = Instant::now();
+    let text = |s: &OsString| s.to_string_lossy().into_owned();
+    let header = Header {
+        program: text(name),
+        args: rest.iter().map(text).collect(),
+        parameters: "{}".into(),
+    };
+    let recorder = given.value("--record=").map(|p| Recorder::create(p, &header)).transpose()?;
     let mut launched = prepared.spawn()?;
     let mut source = launched.source().ok_or("no source")?;
-    let (mut counts, mut packet, mut blocks) = (Counts::default(), Packet::default(), Vec::new());
-    while source.next(&mut packet)? {
-        counts.add(&packet, &mut blocks, has("--null"));
-    }
-    let seconds = start.elapsed().as_secs_f64();
+    count(&mut source, given.has("--null"), recorder)?;
     eprintln!("live          {:?}", source.counts());
     drop(source);
-    let fate = launched.wait()?;
-    counts.print(blocks.len(), seconds);
-    eprintln!("ended         {fate:?}");
+    eprintln!("ended         {:?}", launched.wait()?);
     Ok(())
 }
 

@@ -15,6 +15,7 @@
 
 pub mod block;
 pub mod event;
+pub mod file;
 pub mod live;
 pub mod marker;
 pub mod packet;

@@ -81,6 +81,21 @@ pub enum StreamError {
         /// What does not hold.
         detail: String,
     },
+    /// A trace could not be written to its end.
+    #[error(
+        "{path}: cannot write: {source}; its first {kept_packets} packets ({kept_words} words) are whole and can be replayed as a truncated trace"
+    )]
+    Recording {
+        /// The file.
+        path: String,
+        /// Packets in the frames that were written whole.
+        kept_packets: u64,
+        /// Their words.
+        kept_words: u64,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
     /// The live producer broke off or misbehaved.
     #[error("the feeder stopped: {0}")]
     Feeder(String),
