@@ -10,7 +10,7 @@ use stream::marker;
 use crate::emit::{self, Emitted};
 use crate::fuse;
 use crate::key::{Key, Prefix};
-use crate::operands::{Context, Operands, uses_stack_engine};
+use crate::operands::{Context, Operands, is_prefetch, uses_stack_engine};
 use crate::table::{Table, ports};
 use crate::uop::{Block, Branch, BranchKind, DecodeClass, Insn, Reg, Uop, UopFlags, UopKind};
 
@@ -304,9 +304,7 @@ fn flag(uops: &mut [Uop], code: &Instruction, marker: bool) {
     let all = match code.mnemonic() {
         Cpuid | Syscall | Sysenter | Lfence | Iretq | Iretd | Wbinvd | Invd | Wrmsr | Int3
         | Int => UopFlags::SERIALIZE,
-        Prefetch | Prefetchw | Prefetchwt1 | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 => {
-            UopFlags::PREFETCH
-        }
+        m if is_prefetch(m) => UopFlags::PREFETCH,
         _ => 0,
     } | if marker { UopFlags::MARKER } else { 0 };
     for uop in uops.iter_mut() {

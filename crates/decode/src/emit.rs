@@ -3,7 +3,7 @@
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use crate::fuse;
-use crate::idiom::{Idiom, idiom};
+use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
 use crate::shape::{Exec, Recipe, plan};
@@ -131,12 +131,9 @@ pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) ->
     let once =
         Key { prefix: if key.prefix == Prefix::Lock { Prefix::Lock } else { Prefix::None }, ..key };
     let found = table.find(once).map(|(k, r)| (k, r.clone())).or_else(|| derived(table, once));
-    if let Some((form, row)) = &found
-        && row.unfused == 0
-        && !operands.dsts.is_empty()
-    {
+    if found.as_ref().is_some_and(|(_, row)| row.unfused == 0) && idiom::is_move(insn) {
         // A move to itself is not eliminated.
-        let mut moved = register_move(insn, *form, operands);
+        let mut moved = register_move(insn, key, operands);
         moved.uops[0].flags.0 &= !UopFlags::MOVE;
         return moved;
     }
@@ -255,6 +252,7 @@ fn recipe(
     };
     Recipe {
         mnemonic: insn.mnemonic(),
+        string: insn.is_string_instruction(),
         ports: row.exec().collect(),
         latency: latency(table, key, row, &pieces),
         busy: if divides(insn.mnemonic()) { row.cycles.round() as u8 } else { 0 },
@@ -341,7 +339,9 @@ fn assemble(
     for k in 0..pieces.loads {
         let Some(slot) = at(false, k) else { continue };
         let a = &accesses[slot];
-        let to = if computes || pieces.stores > 0 {
+        let to = if insn.mnemonic() == Mnemonic::Leave {
+            Names::of(&[Reg::gpr(5)])
+        } else if computes || pieces.stores > 0 {
             loaded.push(Reg::temp(k.min(1) as u8));
             Names::of(&[Reg::temp(k.min(1) as u8)])
         } else {
@@ -356,7 +356,11 @@ fn assemble(
         uops.push(uop);
     }
     let extra_loads = pieces.loads - uops.len();
-    let recipe = recipe(table, insn, key, row, operands, loaded);
+    let mut recipe = recipe(table, insn, key, row, operands, loaded);
+    if insn.mnemonic() == Mnemonic::Leave {
+        recipe.dsts = Names::of(&[Reg::RSP]);
+        recipe.latency = (recipe.latency.0, recipe.ports.len() as u8);
+    }
     let stored = recipe.stored;
     let execs = if recipe.ports.is_empty() { Vec::new() } else { plan(&recipe) };
     for exec in &execs {
@@ -378,6 +382,10 @@ fn assemble(
             store_sources(insn, operands)
         };
         push_store(&mut uops, slot, address, &data, vector);
+    }
+    if insn.mnemonic() == Mnemonic::Leave {
+        // The frame pointer is loaded after the stack pointer was taken from its old value.
+        uops.rotate_left(pieces.loads);
     }
     mark_fused(insn, row, operands, &mut uops);
     Emitted { uops, slots, unknown: false }

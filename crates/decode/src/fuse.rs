@@ -15,7 +15,7 @@ pub fn macro_fuses(first: &Instruction, second: &Instruction) -> bool {
     if !second.is_jcc_short_or_near() || condition == ConditionCode::None {
         return false;
     }
-    if second.ip() % LINE == 0 || !operands_fuse(first) {
+    if second.ip().is_multiple_of(LINE) || !operands_fuse(first) {
         return false;
     }
     fuses_with(first.mnemonic(), condition)

@@ -26,7 +26,7 @@ pub fn idiom(insn: &Instruction) -> Idiom {
     if is_nop(insn) {
         return Idiom::Nop;
     }
-    if is_move(insn) {
+    if is_move(insn) && insn.op0_register().full_register() != insn.op1_register().full_register() {
         return Idiom::Move;
     }
     if !same_sources(insn) {
@@ -46,7 +46,6 @@ pub fn idiom(insn: &Instruction) -> Idiom {
         Pcmpgtq | Vpcmpgtq => Idiom::Independent,
         Pcmpeqb | Pcmpeqw | Pcmpeqd | Pcmpeqq if insn.op0_register().is_xmm() => Idiom::Independent,
         Vpcmpeqb | Vpcmpeqw | Vpcmpeqd | Vpcmpeqq => Idiom::Independent,
-        Sbb if insn.op0_register().size() >= 4 => Idiom::None,
         _ => Idiom::None,
     }
 }
@@ -70,7 +69,9 @@ fn is_nop(insn: &Instruction) -> bool {
     }
 }
 
-fn is_move(insn: &Instruction) -> bool {
+/// Whether this is a whole-register move of a kind that rename can eliminate, even if this one
+/// cannot be because it moves a register to itself.
+pub fn is_move(insn: &Instruction) -> bool {
     use Mnemonic::*;
     if insn.op_count() != 2
         || insn.op0_kind() != OpKind::Register
@@ -79,9 +80,6 @@ fn is_move(insn: &Instruction) -> bool {
         return false;
     }
     let (to, from) = (insn.op0_register(), insn.op1_register());
-    if to.full_register() == from.full_register() {
-        return false;
-    }
     match insn.mnemonic() {
         Mov => (to.is_gpr32() || to.is_gpr64()) && to.size() == from.size(),
         // The low byte only: ah, ch, dh, bh are elsewhere.

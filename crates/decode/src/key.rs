@@ -82,6 +82,10 @@ impl Key {
             key.kinds[1] = lea_shape(insn);
             return key;
         }
+        if insn.is_string_instruction() {
+            // Their operands are implied by the mnemonic.
+            return key;
+        }
         let mut n = 0;
         for i in 0..insn.op_count().min(OPERANDS as u32) {
             let code = operand(insn, i, has_immediate);

@@ -183,6 +183,14 @@ impl Operands {
         for memory in info.used_memory() {
             out.memory.extend(access(memory));
         }
+        if insn.is_string_instruction() {
+            // With a repeat prefix the size reported is that of the whole string, unknown.
+            let size = insn.memory_size().size().min(255) as u8;
+            out.memory.iter_mut().for_each(|a| a.size = size);
+        }
+        if is_prefetch(insn.mnemonic()) {
+            out.memory.push(prefetched(insn));
+        }
         for a in &out.memory {
             out.reads_rsp |= a.address.contains(Reg::RSP) && !uses_stack_engine(insn);
         }
@@ -240,6 +248,9 @@ impl Operands {
         // False dependency on the destination (Haswell specification update, HSD146).
         if matches!(insn.mnemonic(), Mnemonic::Popcnt | Mnemonic::Lzcnt | Mnemonic::Tzcnt) {
             self.srcs.extend(name(insn.op0_register(), context));
+        }
+        if fpu < 0 {
+            self.dsts.push(Reg::x87(written.x87_top));
         }
         if has_own_rhythm(insn.mnemonic()) {
             self.srcs.push(Reg::STATUS);
@@ -323,6 +334,21 @@ fn name(reg: Register, context: &Context) -> Option<Reg> {
     }
 }
 
+/// `prefetch`, which accesses memory without the program noticing.
+pub fn is_prefetch(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(mnemonic, Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2)
+}
+
+fn prefetched(insn: &Instruction) -> Access {
+    let context = Context::default();
+    let mut address = Names::default();
+    address.extend(name(insn.memory_base(), &context));
+    address.extend(name(insn.memory_index(), &context));
+    let indexed = insn.memory_index() != Register::None;
+    Access { read: true, write: false, size: 1, address, indexed, simple: false }
+}
+
 fn access(memory: &UsedMemory) -> Option<Access> {
     use OpAccess::*;
     let (read, write) = match memory.access() {
@@ -336,7 +362,7 @@ fn access(memory: &UsedMemory) -> Option<Access> {
     let base = name(memory.base(), &context);
     let index = name(memory.index(), &context);
     address.extend(base);
-    address.extend(index.filter(|_| !memory.index().is_vector_register()));
+    address.extend(index);
     if matches!(memory.segment(), Register::FS | Register::GS) {
         address.push(Reg::FSBASE);
     }

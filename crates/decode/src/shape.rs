@@ -32,6 +32,8 @@ pub struct Exec {
 pub struct Recipe {
     /// The mnemonic.
     pub mnemonic: Mnemonic,
+    /// A string instruction.
+    pub string: bool,
     /// Port sets of the executing uops, in the table's order.
     pub ports: Vec<u8>,
     /// Smallest and largest latency from register to register.
@@ -71,12 +73,7 @@ pub fn plan(recipe: &Recipe) -> Vec<Exec> {
         Xadd if n >= 2 => exchange_add(recipe),
         Shl | Sal | Shr | Sar | Rol | Ror if n == 3 => shift_by_register(recipe),
         Rol | Ror if n == 2 => rotate_by_one(recipe),
-        Movsb | Movsw | Movsd | Movsq | Stosb | Stosw | Stosd | Stosq | Lodsb | Lodsw | Lodsd
-        | Lodsq | Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsq
-            if recipe.operands[0] == Reg::NONE =>
-        {
-            string(recipe)
-        }
+        _ if recipe.string => string(recipe),
         _ => general(recipe),
     }
 }

@@ -1,0 +1,176 @@
+//! The instruction table: where it comes from, that it covers real code, that decoding keeps to it.
+
+mod common;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use iced_x86::{Decoder as Bytes, DecoderOptions, Instruction};
+use mallacc_decode::key::Key;
+use mallacc_decode::{Decoder, Table, UopFlags};
+use proptest::prelude::*;
+use stream::BlockDef;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of the data folder beside the repository, if it is there.
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = root().join("../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {name} is not beside the repository");
+    None
+}
+
+fn measured_blocks() -> Option<Vec<Vec<u8>>> {
+    let text = std::fs::read_to_string(shared("bhive_haswell_dev.csv")?).expect("readable");
+    Some(text.lines().skip(1).filter_map(|l| l.split(',').next()).map(common::bytes).collect())
+}
+
+#[test]
+fn the_committed_table_is_what_the_generator_makes() {
+    let Some(csv) = shared("uops_haswell.csv") else { return };
+    let script = root().join("tools/uops_table.py");
+    let run = match Command::new("python3").arg(script).arg(csv).output() {
+        Ok(run) => run,
+        Err(e) => return println!("skipped: python3 does not run ({e})"),
+    };
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let committed = include_str!("../data/haswell.tsv");
+    assert!(String::from_utf8_lossy(&run.stdout) == committed, "regenerate data/haswell.tsv");
+}
+
+#[test]
+fn the_built_in_table_reads_completely() {
+    let texts = [include_str!("../data/haswell.tsv"), include_str!("../data/haswell_more.tsv")];
+    let parsed = Table::parse(&texts).expect("every row reads");
+    let forms: BTreeSet<&str> = texts
+        .iter()
+        .flat_map(|t| t.lines())
+        .filter(|l| !l.starts_with('#') && !l.starts_with("form\t") && !l.is_empty())
+        .filter_map(|l| l.split('\t').next())
+        .collect();
+    assert_eq!(parsed.len(), forms.len(), "one form per row, no two forms with one key");
+    assert_eq!(Table::haswell().len(), parsed.len());
+}
+
+#[test]
+fn a_bad_row_is_an_error_that_names_it() {
+    for (row, what) in [
+        ("add r64,r64\t1\t1\t1*p0156\t1\t1", "row"),
+        ("add r64,r64\tone\t1\t1*p0156\t1\t1\t1", "uop count"),
+        ("add r64,r64\t1\t1\tp0156\t1\t1\t1", "ports"),
+        ("add r64,r64\t1\t1\t1*p9\t1\t1\t1", "ports"),
+        ("add r64,r64\t1\t1\t1*p0156\tx\t1\t1", "latency"),
+        ("add r64,r64\t1\t1\t1*p0156\t1\t1\tfast", "cycles"),
+        ("frobnicate r64\t1\t1\t1*p0156\t1\t1\t1", "mnemonic"),
+        ("add r65\t1\t1\t1*p0156\t1\t1\t1", "operand"),
+    ] {
+        let error = Table::parse(&["# comment", row]).expect_err(row);
+        assert_eq!((error.line, error.what), (1, what), "{error}");
+    }
+}
+
+/// Distinct forms of the measured blocks' instructions.
+fn forms(blocks: &[Vec<u8>]) -> HashMap<u64, (Key, Instruction)> {
+    let mut forms = HashMap::new();
+    for code in blocks {
+        let mut decoder = Bytes::with_ip(64, code, common::BASE, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            let insn = decoder.decode();
+            let key = Key::of(&insn, decoder.get_constant_offsets(&insn).has_immediate());
+            forms.insert(key.packed(), (key, insn));
+        }
+    }
+    forms
+}
+
+#[test]
+fn nearly_all_forms_of_measured_code_are_in_the_table() {
+    let Some(blocks) = measured_blocks() else { return };
+    let table = Table::haswell();
+    let forms = forms(&blocks);
+    let missing: Vec<String> = forms
+        .values()
+        .filter(|(key, _)| table.find(*key).is_none())
+        .map(|(_, insn)| format!("{:?}", insn.code()))
+        .collect();
+    let share = 1.0 - missing.len() as f64 / forms.len() as f64;
+    println!("{} of {} forms missing: {missing:?}", missing.len(), forms.len());
+    assert!(share > 0.995, "{share}");
+}
+
+#[test]
+fn measured_blocks_decode_and_keep_the_invariants() {
+    let Some(blocks) = measured_blocks() else { return };
+    let decoder = Decoder::haswell();
+    for code in &blocks {
+        common::check(&decoder.block(&common::def_at(common::BASE, code)));
+    }
+}
+
+#[test]
+fn decoded_instructions_have_the_tables_counts() {
+    let Some(blocks) = measured_blocks() else { return };
+    let (decoder, table) = (Decoder::haswell(), Table::haswell());
+    let mut compared = 0;
+    for (key, insn) in forms(&blocks).into_values() {
+        let Some(row) = table.exact(key).filter(|r| r.unfused > 0) else { continue };
+        let code = encode(&blocks, &insn);
+        let block = decoder.block(&common::def_at(common::BASE, &code));
+        let executes = |u: &&mallacc_decode::Uop| !u.flags.has(UopFlags::NO_EXEC);
+        if block.insns[0].rep || block.uops.iter().any(|u| u.flags.has(UopFlags::MOVE)) {
+            continue;
+        }
+        let count = block.uops.iter().filter(executes).count();
+        if count == 0 {
+            continue; // a zero idiom
+        }
+        compared += 1;
+        let listed: usize = row.groups.iter().map(|g| usize::from(g.count)).sum();
+        assert_eq!(count, listed, "{:?}", insn.code());
+        assert_eq!(block.insns[0].slots, row.fused.max(1), "{:?}", insn.code());
+    }
+    println!("{compared} forms compared");
+    assert!(compared > 400, "{compared}");
+}
+
+/// The bytes of an instruction found in the blocks.
+fn encode(blocks: &[Vec<u8>], wanted: &Instruction) -> Vec<u8> {
+    for code in blocks {
+        let mut decoder = Bytes::with_ip(64, code, common::BASE, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            let start = decoder.position();
+            let insn = decoder.decode();
+            if insn == *wanted && insn.code() == wanted.code() {
+                return code[start..start + insn.len()].to_vec();
+            }
+        }
+    }
+    Vec::new()
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_decode_without_panic(
+        code in proptest::collection::vec(any::<u8>(), 1..64),
+        addr in any::<u64>(),
+        cuts in proptest::collection::vec(0u8..20, 0..24),
+    ) {
+        let decoder = decoder();
+        common::check(&decoder.block(&common::def_at(addr, &code)));
+        // Lengths that have nothing to do with the instructions.
+        let def = BlockDef { id: 0, addr, lens: cuts, bytes: code };
+        common::check(&decoder.block(&def));
+    }
+}
+
+/// One decoder for all cases.
+fn decoder() -> &'static Decoder {
+    static DECODER: std::sync::OnceLock<Decoder> = std::sync::OnceLock::new();
+    DECODER.get_or_init(Decoder::haswell)
+}
