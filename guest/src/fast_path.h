@@ -36,13 +36,17 @@ ALWAYS_INLINE SizedClass look_up(size_t& size) {
   return {bytes, cls};
 }
 
-// Takes the first object of a list. False when the list is empty; the caller then owes an
-// INVALIDATE. References, because a tied variable must not live on in a second register.
+// Takes the first object of a list. False when the list is empty; the INVALIDATE that ends the
+// region has been executed then. References, because a tied variable must not live on in a second
+// register.
 ALWAYS_INLINE bool pop(ThreadCache*& cache, size_t& cls, size_t bytes, void** object) {
   FreeList* list = &cache->lists[cls];
   MALLACC_POP(cls, list);
   void* head = list->head;
-  if (UNLIKELY(head == nullptr)) return false;
+  if (UNLIKELY(head == nullptr)) {
+    MALLACC_INVALIDATE(cls);
+    return false;
+  }
   void* next = *static_cast<void**>(head);
   MALLACC_POP_END(head, next, list);
   MALLACC_TIE(cache);
@@ -66,6 +70,8 @@ ALWAYS_INLINE void* allocate(size_t size) {
   MALLACC_SAMPLE(found.bytes, cache);
   const size_t left = cache->bytes_until_sample;
   if (UNLIKELY(found.bytes > left)) {
+    // Taking a sample is no part of the check.
+    MALLACC_SAMPLE_END(cache->bytes_until_sample);
     return allocate_sampled<kOnFailure, kLast>(cache, found.cls, size);
   }
   cache->bytes_until_sample = left - found.bytes;

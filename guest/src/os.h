@@ -12,7 +12,7 @@ void* grow_heap(size_t bytes);
 // Zeroed memory for the allocator's own structures. Null when refused.
 void* map(size_t bytes);
 
-// Gives the memory back but keeps the addresses; it reads as zero afterwards. False when refused.
+// Gives the memory back but keeps the addresses. False when refused.
 bool release(void* start, size_t bytes);
 
 // Sleeps while *word holds `value`; wakes one sleeper.

@@ -51,11 +51,11 @@ bool call_new_handler(OnFailure on_failure, NewHandler handler) {
 }
 
 void throw_bad_alloc() {
-  void* none = nullptr;
-  MALLACC_CALL_END(none);
   // std::__throw_bad_alloc()
   void* raise = runtime_function("_ZSt17__throw_bad_allocv");
   if (raise == nullptr) os::die("mallacc: out of memory, and no C++ runtime to throw bad_alloc\n");
+  void* none = nullptr;
+  MALLACC_CALL_END(none);
   reinterpret_cast<void (*)()>(raise)();
   __builtin_unreachable();
 }

@@ -208,8 +208,8 @@ size_t PageHeap::release_one() {
     if (span == nullptr) continue;
     remove_free(span);
     if (os::release(span->start(), span->bytes())) {
+      // It reads as zero now, but emulators may ignore the advice: `zeroed` stays as it is.
       span->state = SpanState::kReturned;
-      span->zeroed = true;
       const size_t bytes = span->bytes();
       insert_free(merge(span));
       return bytes;

@@ -18,12 +18,10 @@ ThreadCache* cache_or_create() {
 
 void check_sample(ThreadCache* cache, size_t bytes) {
   MALLACC_SAMPLE(bytes, cache);
-  if (UNLIKELY(bytes > cache->bytes_until_sample)) {
-    cache->sample(bytes);
-  } else {
-    cache->bytes_until_sample -= bytes;
-  }
+  const bool taken = bytes > cache->bytes_until_sample;
+  if (LIKELY(!taken)) cache->bytes_until_sample -= bytes;
   MALLACC_SAMPLE_END(cache->bytes_until_sample);
+  if (UNLIKELY(taken)) cache->sample(bytes);
 }
 
 // For a thread without a cache.
@@ -101,7 +99,6 @@ template <OnFailure kOnFailure, bool kLast>
 void* allocate_sampled(ThreadCache* cache, size_t cls, size_t size) {
   const size_t bytes = class_bytes(cls);
   cache->sample(bytes);
-  MALLACC_SAMPLE_END(cache->bytes_until_sample);
   void* object;
   if (!pop(cache, cls, bytes, &object)) object = cache->fetch(cls);
   if (UNLIKELY(object == nullptr)) object = after_failure<kOnFailure>(size, 0);

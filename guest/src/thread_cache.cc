@@ -20,7 +20,6 @@ void ThreadCache::sample(size_t bytes) {
 }
 
 void* ThreadCache::fetch(size_t cls) {
-  MALLACC_INVALIDATE(cls);
   FreeList& list = lists[cls];
   const uint32_t batch = shape(cls).batch;
   const uint32_t wanted = list.max_length < batch ? list.max_length : batch;

@@ -35,7 +35,7 @@ class alignas(64) ThreadCache {
   void open(uint64_t stream);
 
   // The list of `cls` is empty: fetches objects, returns the first and keeps the others. Null when
-  // memory runs out.
+  // memory runs out. The pop that found the list empty has marked it as changed.
   void* fetch(size_t cls);
   // After a push: a list is above its length, or the cache above its limit.
   void trim(size_t cls);

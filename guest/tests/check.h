@@ -39,7 +39,8 @@ int run(const Test (&tests)[kCount], int argc, char** argv) {
   return failed != 0 || ran == 0;
 }
 
-// xorshift64* (Vigna 2014): cheap, and its own so that tests share nothing with the code under test.
+// xorshift64* (Vigna 2014): cheap, and its own so that tests share nothing with the code under
+// test.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 2685821657736338717u + 88172645463325252u) {}

@@ -190,6 +190,26 @@ class Regions(unittest.TestCase):
                 self.assertTrue(any(
                     is_store(i) and i.text.startswith(f"mov {following},") for i in update))
 
+    def test_an_empty_list_invalidates_at_once(self):
+        for symbol in ("malloc", "_Znwm"):
+            with self.subTest(symbol):
+                region = between(fast_path(MARKED, symbol), "POP", "POP_END")
+                target = next(i for i in region if is_branch(i)).target
+                away = [i for part in (symbol, symbol + ".cold")
+                        for i in fold_markers(disassemble(MARKED, part))]
+                first = next(i for i in away if i.address == target)
+                self.assertEqual(getattr(first, "name", first), "INVALIDATE")
+
+    def test_a_taken_sample_closes_the_region_before_it_is_taken(self):
+        for symbol in ("malloc", "_Znwm"):
+            with self.subTest(symbol):
+                region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
+                target = next(i for i in region if is_branch(i)).target
+                away = [i for part in (symbol, symbol + ".cold")
+                        for i in fold_markers(disassemble(MARKED, part))]
+                first = next(i for i in away if i.address == target)
+                self.assertEqual(getattr(first, "name", first), "SAMPLE_END")
+
     def test_push_comes_before_the_software_push(self):
         for symbol in ("free", "_ZdlPv", "_ZdlPvm"):
             with self.subTest(symbol):

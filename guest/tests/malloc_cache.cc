@@ -1,9 +1,9 @@
 // The protocol of the markers, proved against a malloc cache in software.
 //
 // The library under test is the trace build: each marker calls mallacc_trace(). The model below is
-// told what hardware would be told and keeps a Head and a Next per size class. At every pop the true
-// values are at hand, so a list that changed behind the cache's back is found at once. Hardware
-// may forget entries; this model never does, which is the hardest case.
+// told what hardware would be told and keeps a Head and a Next per size class. At every pop the
+// true values are at hand, so a list that changed behind the cache's back is found at once.
+// Hardware may forget entries; this model never does, which is the hardest case.
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -32,7 +32,9 @@ struct Model {
 };
 __thread Model t_model;
 
-void fail(const char* what) { check::report(false, __FILE__, __LINE__, what); }
+void fail(const char* what) {
+  check::report(false, __FILE__, __LINE__, what);
+}
 
 void expect(bool ok, const char* what) {
   if (!ok) fail(what);
@@ -108,8 +110,12 @@ extern "C" __attribute__((visibility("default"))) void mallacc_trace(unsigned op
       open_region(m, Region::kLookup);
       m.lookup_size = a;
       break;
-    case MALLACC_OP_UPDATE: update(m, a, b, c); break;
-    case MALLACC_OP_SAMPLE: open_region(m, Region::kSample); break;
+    case MALLACC_OP_UPDATE:
+      update(m, a, b, c);
+      break;
+    case MALLACC_OP_SAMPLE:
+      open_region(m, Region::kSample);
+      break;
     case MALLACC_OP_SAMPLE_END:
       close_region(m, Region::kSample);
       ++m.samples;
@@ -118,9 +124,15 @@ extern "C" __attribute__((visibility("default"))) void mallacc_trace(unsigned op
       open_region(m, Region::kPop);
       m.popped_class = a;
       break;
-    case MALLACC_OP_POP_END: pop_end(m, a, b); break;
-    case MALLACC_OP_PUSH: push(m, a, b); break;
-    case MALLACC_OP_PREFETCH: prefetch(m, a, b, c); break;
+    case MALLACC_OP_POP_END:
+      pop_end(m, a, b);
+      break;
+    case MALLACC_OP_PUSH:
+      push(m, a, b);
+      break;
+    case MALLACC_OP_PREFETCH:
+      prefetch(m, a, b, c);
+      break;
     case MALLACC_OP_INVALIDATE:
       m.entries[a] = Model::Entry{0, 0};
       m.region = Region::kNone;
@@ -180,14 +192,22 @@ void allocate(check::Random& random, Object& slot) {
   const size_t size = random_size(random);
   slot = {nullptr, size, 0};
   switch (random.below(8)) {
-    case 0: slot.memory = marked([&] { return calloc(1, size); }); break;
-    case 1: slot.memory = marked([&] { return ::operator new(size); }); break;
-    case 2: slot.memory = marked([&] { return ::operator new[](size, std::nothrow); }); break;
+    case 0:
+      slot.memory = marked([&] { return calloc(1, size); });
+      break;
+    case 1:
+      slot.memory = marked([&] { return ::operator new(size); });
+      break;
+    case 2:
+      slot.memory = marked([&] { return ::operator new[](size, std::nothrow); });
+      break;
     case 3:
       slot.align = size_t{8} << random.below(random.below(20) == 0 ? 12 : 7);
       slot.memory = marked([&] { return memalign(slot.align, size); });
       break;
-    default: slot.memory = marked([&] { return malloc(size); }); break;
+    default:
+      slot.memory = marked([&] { return malloc(size); });
+      break;
   }
   expect(slot.memory != nullptr && t_model.result == reinterpret_cast<uintptr_t>(slot.memory),
          "CALL_END has the result");
@@ -195,12 +215,14 @@ void allocate(check::Random& random, Object& slot) {
 }
 
 void release(check::Random& random, Object& slot) {
-  auto done = [](auto call) {
-    marked([&]() -> void* { return call(), nullptr; });
-  };
+  auto done = [](auto call) { marked([&]() -> void* { return call(), nullptr; }); };
   switch (random.below(4)) {
-    case 0: done([&] { free(slot.memory); }); break;
-    case 1: done([&] { ::operator delete(slot.memory); }); break;
+    case 0:
+      done([&] { free(slot.memory); });
+      break;
+    case 1:
+      done([&] { ::operator delete(slot.memory); });
+      break;
     default:
       if (slot.align != 0) {
         done([&] { ::operator delete(slot.memory, slot.size, std::align_val_t(slot.align)); });
@@ -297,7 +319,7 @@ void freeing_null_is_a_call() {
   const uint64_t before = t_model.calls;
   free(nullptr);
   ::operator delete(nullptr);
-  ::operator delete(nullptr, size_t{8});
+  ::operator delete (nullptr, size_t{8});
   CHECK(t_model.calls == before + 3 && !t_model.in_call);
 }
 

@@ -1,6 +1,6 @@
-// The size-class tables against a derivation of its own from TCMalloc's rule: a size may grow by its
-// alignment step as long as a span of it wastes at most an eighth; classes that share span length
-// and object count are one.
+// The size-class tables against a derivation of its own from TCMalloc's rule: a size may grow by
+// its alignment step as long as a span of it wastes at most an eighth; classes that share span
+// length and object count are one.
 #include "../src/size_classes.h"
 
 #include <malloc.h>
@@ -68,9 +68,9 @@ void the_tables_follow_the_rule() {
 
 void known_classes_are_where_the_rule_puts_them() {
   // Class numbers as the TCMalloc of the paper has them.
-  const size_t known[][2] = {{8, 1},    {16, 2},    {32, 3},     {48, 4},    {128, 9}, {144, 10},
-                             {256, 17}, {288, 18},  {512, 25},   {576, 26},  {640, 27},
-                             {1024, 33}, {1152, 34}, {262144, 87}};
+  const size_t known[][2] = {{8, 1},    {16, 2},    {32, 3},    {48, 4},     {128, 9},
+                             {144, 10}, {256, 17},  {288, 18},  {512, 25},   {576, 26},
+                             {640, 27}, {1024, 33}, {1152, 34}, {262144, 87}};
   for (const auto& pair : known) {
     CHECK(mallacc::class_of(pair[0]) == pair[1]);
     CHECK(mallacc::class_bytes(pair[1]) == pair[0]);
@@ -119,4 +119,6 @@ const check::Test kTests[] = {
 
 }  // namespace
 
-int main(int argc, char** argv) { return check::run(kTests, argc, argv); }
+int main(int argc, char** argv) {
+  return check::run(kTests, argc, argv);
+}

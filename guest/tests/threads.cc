@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <initializer_list>
 #include <atomic>
+#include <initializer_list>
 
 #include "check.h"
 #include "mallacc_alloc.h"
@@ -238,4 +238,6 @@ const check::Test kTests[] = {
 
 }  // namespace
 
-int main(int argc, char** argv) { return check::run(kTests, argc, argv); }
+int main(int argc, char** argv) {
+  return check::run(kTests, argc, argv);
+}
