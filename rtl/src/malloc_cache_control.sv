@@ -126,7 +126,7 @@ module malloc_cache_control
       OpLookup: touch = sel_o;
       OpUpdate: begin
         if (operands_ok_i) begin
-          drop      = overlapped;
+          drop      = overlapped & ~target;  // the target may take a slot dropped just now
           valid_d   = valid_q | target;
           drop_list = fresh ? target : '0;
           map_we_o  = fresh ? target : '0;
@@ -192,7 +192,6 @@ module malloc_cache_control
       end
       default: ;  // sampling operations are not for the cache
     endcase
-    // An update's own target survives: it is not among the overlapped ones.
     valid_d   &= ~drop;
     head_d    &= ~(drop | drop_list);
     next_d    &= ~(drop | drop_list);

@@ -153,18 +153,24 @@ impl MallocCache {
 
     /// The valid entries, in slot order.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        let used = |slot: usize| self.valid >> slot & 1 != 0;
+        (0..self.config.entries).filter_map(|slot| self.entry(slot))
+    }
+
+    /// The entry in a slot, if it is valid.
+    pub fn entry(&self, slot: u8) -> Option<Entry> {
+        let at = usize::from(slot);
         let all = usize::from(self.config.entries);
-        (0..all).filter(move |&slot| used(slot)).map(move |slot| Entry {
-            slot: slot as u8,
-            class: self.class[slot],
-            alloc_size: self.size[slot],
-            lo: self.lo[slot] as u32,
-            hi: self.hi[slot] as u32,
-            head: self.head[slot],
-            next: self.next[slot],
-            blocked: self.blocked >> slot & 1 != 0,
-            rank: (0..all).filter(|&o| used(o) && self.stamp[o] > self.stamp[slot]).count() as u8,
+        let used = |slot: usize| self.valid >> slot & 1 != 0;
+        (at < all && used(at)).then(|| Entry {
+            slot,
+            class: self.class[at],
+            alloc_size: self.size[at],
+            lo: self.lo[at] as u32,
+            hi: self.hi[at] as u32,
+            head: self.head[at],
+            next: self.next[at],
+            blocked: self.blocked >> at & 1 != 0,
+            rank: (0..all).filter(|&o| used(o) && self.stamp[o] > self.stamp[at]).count() as u8,
         })
     }
 

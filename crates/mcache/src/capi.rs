@@ -201,7 +201,7 @@ impl McacheHandle {
 pub unsafe extern "C" fn mcache_entry(handle: *const McacheHandle, slot: u8, out: *mut u64) -> u8 {
     // SAFETY: the caller promises a live handle that nobody changes meanwhile.
     let cache = unsafe { &(*handle).cache };
-    let Some(e) = cache.entries().find(|entry| entry.slot == slot) else { return 0 };
+    let Some(e) = cache.entry(slot) else { return 0 };
     let fields = [
         1,
         u64::from(e.class),
