@@ -92,9 +92,13 @@
 #define MALLACC_ASM_ __asm__ __inline__ __volatile__
 
 #if defined(MALLACC_NO_MARKERS) || defined(MALLACC_TRACE)
+#define MALLACC_WHOLE_(bytes)     ""
 #define MALLACC_CARRIER_(op, reg) ""
 #define MALLACC_STORE_(reg)       ""
 #else
+/* A marker must not straddle an OS page, where emulators end a block: when fewer than `bytes` + 1
+ * bytes are left of the page, padding fills them. A carrier has up to 8 bytes, a store has 8. */
+#define MALLACC_WHOLE_(bytes) ".p2align 12, , " MALLACC_STR_(bytes) "\n\t"
 #define MALLACC_CARRIER_(op, reg) \
   "nopl " MALLACC_STR_(MALLACC_MAGIC) "+" MALLACC_STR_(op) "(" reg ")\n\t"
 #define MALLACC_STORE_(reg) "movq " reg ", " MALLACC_STR_(MALLACC_SLOT) "(%%rsp)\n\t"
@@ -122,47 +126,50 @@ extern "C"
     MALLACC_HOOK_(op, 0, 0, 0);                              \
   } while (0)
 
-#define MALLACC_MARK1_(op, a)                                                  \
-  do {                                                                         \
-    MALLACC_WIDE_(a);                                                          \
-    MALLACC_ASM_(MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") : "+r"(a)); \
-    MALLACC_HOOK_(op, a, 0, 0);                                                \
+#define MALLACC_MARK1_(op, a)                                                                     \
+  do {                                                                                            \
+    MALLACC_WIDE_(a);                                                                             \
+    MALLACC_ASM_(MALLACC_WHOLE_(15) MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") : "+r"(a)); \
+    MALLACC_HOOK_(op, a, 0, 0);                                                                   \
   } while (0)
 
-#define MALLACC_MARK1_TIE_(op, a, anchor)                                                    \
-  do {                                                                                       \
-    MALLACC_WIDE_(a);                                                                        \
-    MALLACC_ASM_(MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") : "+r"(a), "+r"(anchor)); \
-    MALLACC_HOOK_(op, a, 0, 0);                                                              \
+#define MALLACC_MARK1_TIE_(op, a, anchor)                                             \
+  do {                                                                                \
+    MALLACC_WIDE_(a);                                                                 \
+    MALLACC_ASM_(MALLACC_WHOLE_(15) MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") \
+                 : "+r"(a), "+r"(anchor));                                            \
+    MALLACC_HOOK_(op, a, 0, 0);                                                       \
   } while (0)
 
-#define MALLACC_MARK2_(op, a, b)                                                         \
-  do {                                                                                   \
-    MALLACC_WIDE_(a);                                                                    \
-    MALLACC_WIDE_(b);                                                                    \
-    MALLACC_ASM_(MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") MALLACC_STORE_("%q1") \
-                 : "+r"(a), "+r"(b));                                                    \
-    MALLACC_HOOK_(op, a, b, 0);                                                          \
+#define MALLACC_MARK2_(op, a, b)                                                      \
+  do {                                                                                \
+    MALLACC_WIDE_(a);                                                                 \
+    MALLACC_WIDE_(b);                                                                 \
+    MALLACC_ASM_(MALLACC_WHOLE_(23) MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") \
+                     MALLACC_STORE_("%q1")                                            \
+                 : "+r"(a), "+r"(b));                                                 \
+    MALLACC_HOOK_(op, a, b, 0);                                                       \
   } while (0)
 
-#define MALLACC_MARK2_TIE_(op, a, b, anchor)                                             \
-  do {                                                                                   \
-    MALLACC_WIDE_(a);                                                                    \
-    MALLACC_WIDE_(b);                                                                    \
-    MALLACC_ASM_(MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") MALLACC_STORE_("%q1") \
-                 : "+r"(a), "+r"(b), "+r"(anchor));                                      \
-    MALLACC_HOOK_(op, a, b, 0);                                                          \
+#define MALLACC_MARK2_TIE_(op, a, b, anchor)                                          \
+  do {                                                                                \
+    MALLACC_WIDE_(a);                                                                 \
+    MALLACC_WIDE_(b);                                                                 \
+    MALLACC_ASM_(MALLACC_WHOLE_(23) MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") \
+                     MALLACC_STORE_("%q1")                                            \
+                 : "+r"(a), "+r"(b), "+r"(anchor));                                   \
+    MALLACC_HOOK_(op, a, b, 0);                                                       \
   } while (0)
 
-#define MALLACC_MARK3_(op, a, b, c)                                                      \
-  do {                                                                                   \
-    MALLACC_WIDE_(a);                                                                    \
-    MALLACC_WIDE_(b);                                                                    \
-    MALLACC_WIDE_(c);                                                                    \
-    MALLACC_ASM_(MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") MALLACC_STORE_("%q1") \
-                     MALLACC_STORE_("%q2")                                               \
-                 : "+r"(a), "+r"(b), "+r"(c));                                           \
-    MALLACC_HOOK_(op, a, b, c);                                                          \
+#define MALLACC_MARK3_(op, a, b, c)                                                   \
+  do {                                                                                \
+    MALLACC_WIDE_(a);                                                                 \
+    MALLACC_WIDE_(b);                                                                 \
+    MALLACC_WIDE_(c);                                                                 \
+    MALLACC_ASM_(MALLACC_WHOLE_(31) MALLACC_CARRIER_(op, "%q0") MALLACC_STORE_("%q0") \
+                     MALLACC_STORE_("%q1") MALLACC_STORE_("%q2")                      \
+                 : "+r"(a), "+r"(b), "+r"(c));                                        \
+    MALLACC_HOOK_(op, a, b, c);                                                       \
   } while (0)
 
 /* ---- The markers. ---- */
