@@ -20,13 +20,9 @@ struct Set {
 
 const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, dirty: 0, prefetched: 0 };
 
-/// A place in the array.
+/// A place in the array: set and way in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
-    set: u32,
-    way: u32,
-    index: u32,
-}
+pub(crate) struct Slot(u32);
 
 /// What had to make room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +39,8 @@ pub(crate) struct Array {
     fills: Vec<Fill>,
     sets: Vec<Set>,
     assoc: u32,
-    /// Keys of a set, rounded up to whole groups of four for the comparison.
-    stride: u32,
+    /// Bits of a way in a [`Slot`]; a set has room for 4, 8 or 16 keys.
+    way_bits: u32,
     /// Sets minus one if that is a power of two, which masks; else 0, which divides.
     mask: u64,
 }
@@ -52,14 +48,14 @@ pub(crate) struct Array {
 impl Array {
     /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`].
     pub(crate) fn new(sets: u64, assoc: u32) -> Self {
-        let stride = assoc.next_multiple_of(4);
-        let total = sets as usize * stride as usize;
+        let way_bits = assoc.next_power_of_two().max(4).trailing_zeros();
+        let total = (sets as usize) << way_bits;
         Self {
             keys: vec![NONE; total],
             fills: vec![Fill::PRESENT; total],
             sets: vec![FRESH; sets as usize],
             assoc,
-            stride,
+            way_bits,
             mask: if sets.is_power_of_two() { sets - 1 } else { 0 },
         }
     }
@@ -72,15 +68,33 @@ impl Array {
 
     #[inline]
     fn slot(&self, set: usize, way: u32) -> Slot {
-        Slot { set: set as u32, way, index: set as u32 * self.stride + way }
+        Slot((set as u32) << self.way_bits | way)
+    }
+
+    #[inline]
+    fn state(&self, slot: Slot) -> (&Set, u32) {
+        (&self.sets[(slot.0 >> self.way_bits) as usize], slot.0 & ((1 << self.way_bits) - 1))
+    }
+
+    #[inline]
+    fn state_mut(&mut self, slot: Slot) -> (&mut Set, u32) {
+        (&mut self.sets[(slot.0 >> self.way_bits) as usize], slot.0 & ((1 << self.way_bits) - 1))
+    }
+
+    /// The place of `key` if it is the most recently used of its set.
+    #[inline(always)]
+    pub(crate) fn newest(&self, key: u64) -> Option<Slot> {
+        let set = self.set_of(key);
+        let slot = self.slot(set, (self.sets[set].order & 15) as u32);
+        (self.keys[slot.0 as usize] == key).then_some(slot)
     }
 
     /// The place of `key`; recency stays as it is.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<Slot> {
         let set = self.set_of(key);
-        let first = set * self.stride as usize;
-        let keys = &self.keys[first..first + self.stride as usize];
+        let first = set << self.way_bits;
+        let keys = &self.keys[first..first + (1 << self.way_bits)];
         for (group, four) in keys.chunks_exact(4).enumerate() {
             let hits = u32::from(four[0] == key)
                 | u32::from(four[1] == key) << 1
@@ -96,10 +110,9 @@ impl Array {
     /// The place of `key`, which becomes the most recently used of its set.
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
-        let set = self.set_of(key);
-        let slot = self.slot(set, (self.sets[set].order & 15) as u32);
-        if self.keys[slot.index as usize] == key {
-            return Some(slot);
+        let newest = self.newest(key);
+        if newest.is_some() {
+            return newest;
         }
         let slot = self.find(key)?;
         self.touch(slot);
@@ -109,9 +122,9 @@ impl Array {
     /// Makes a place the most recently used of its set.
     #[inline]
     pub(crate) fn touch(&mut self, slot: Slot) {
-        let order = &mut self.sets[slot.set as usize].order;
-        let upto = below(position(*order, slot.way) + 1);
-        *order = (*order & !upto) | ((*order << 4) & upto) | u64::from(slot.way);
+        let (state, way) = self.state_mut(slot);
+        let upto = below(position(state.order, way) + 1);
+        state.order = (state.order & !upto) | ((state.order << 4) & upto) | u64::from(way);
     }
 
     /// Puts `key`, which must be absent, in the place of the least recently used one.
@@ -125,8 +138,8 @@ impl Array {
         state.prefetched &= !bit;
         let slot = self.slot(set, way);
         self.touch(slot);
-        let old = std::mem::replace(&mut self.keys[slot.index as usize], key);
-        self.fills[slot.index as usize] = fill;
+        let old = std::mem::replace(&mut self.keys[slot.0 as usize], key);
+        self.fills[slot.0 as usize] = fill;
         (slot, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
     }
 
@@ -140,15 +153,15 @@ impl Array {
 
     /// Empties a place and makes it the next to be filled.
     fn empty(&mut self, slot: Slot) {
-        self.keys[slot.index as usize] = NONE;
-        self.fills[slot.index as usize] = Fill::PRESENT;
-        let state = &mut self.sets[slot.set as usize];
-        state.dirty &= !(1 << slot.way);
-        state.prefetched &= !(1 << slot.way);
-        let at = position(state.order, slot.way);
-        let kept = below(at) | !below(self.assoc);
-        let moved = (state.order >> 4) & !kept & below(self.assoc - 1);
-        let last = u64::from(slot.way) << (4 * (self.assoc - 1));
+        self.keys[slot.0 as usize] = NONE;
+        self.fills[slot.0 as usize] = Fill::PRESENT;
+        let assoc = self.assoc;
+        let (state, way) = self.state_mut(slot);
+        state.dirty &= !(1 << way);
+        state.prefetched &= !(1 << way);
+        let kept = below(position(state.order, way)) | !below(assoc);
+        let moved = (state.order >> 4) & !kept & below(assoc - 1);
+        let last = u64::from(way) << (4 * (assoc - 1));
         state.order = (state.order & kept) | moved | last;
     }
 
@@ -172,33 +185,36 @@ impl Array {
     /// Arrival of what is at a place.
     #[inline]
     pub(crate) fn fill(&self, slot: Slot) -> Fill {
-        self.fills[slot.index as usize]
+        self.fills[slot.0 as usize]
     }
 
     #[inline]
     pub(crate) fn set_fill(&mut self, slot: Slot, fill: Fill) {
-        self.fills[slot.index as usize] = fill;
+        self.fills[slot.0 as usize] = fill;
     }
 
     #[inline]
     pub(crate) fn is_dirty(&self, slot: Slot) -> bool {
-        self.sets[slot.set as usize].dirty & (1 << slot.way) != 0
+        let (state, way) = self.state(slot);
+        state.dirty >> way & 1 != 0
     }
 
     #[inline]
     pub(crate) fn set_dirty(&mut self, slot: Slot) {
-        self.sets[slot.set as usize].dirty |= 1 << slot.way;
+        let (state, way) = self.state_mut(slot);
+        state.dirty |= 1 << way;
     }
 
     #[inline]
     pub(crate) fn prefetched(&self, slot: Slot) -> bool {
-        self.sets[slot.set as usize].prefetched & (1 << slot.way) != 0
+        let (state, way) = self.state(slot);
+        state.prefetched >> way & 1 != 0
     }
 
     #[inline]
     pub(crate) fn set_prefetched(&mut self, slot: Slot, on: bool) {
-        let bits = &mut self.sets[slot.set as usize].prefetched;
-        *bits = (*bits & !(1 << slot.way)) | (u16::from(on) << slot.way);
+        let (state, way) = self.state_mut(slot);
+        state.prefetched = (state.prefetched & !(1 << way)) | u16::from(on) << way;
     }
 
     /// The keys of the set that `key` maps to, most recently used first.
@@ -207,7 +223,7 @@ impl Array {
         let set = self.set_of(key);
         let order = self.sets[set].order;
         (0..self.assoc)
-            .map(|at| self.keys[self.slot(set, ((order >> (4 * at)) & 15) as u32).index as usize])
+            .map(|at| self.keys[self.slot(set, ((order >> (4 * at)) & 15) as u32).0 as usize])
             .filter(|key| *key != NONE)
             .collect()
     }

@@ -41,6 +41,21 @@ impl Cache {
         Self { array, latency, statistics: CacheStatistics::default() }
     }
 
+    /// The common case of a demand access, counted as a hit: the line is the most recently used
+    /// of its set, ready, and no prefetcher is to be credited.
+    #[inline(always)]
+    fn newest_and_ready<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> Option<Slot> {
+        let slot = self.array.newest(line)?;
+        if TIMED && self.array.fill(slot).ready() > cycle + self.latency {
+            return None;
+        }
+        if self.array.prefetched(slot) {
+            return None;
+        }
+        self.statistics.hits += 1;
+        Some(slot)
+    }
+
     /// A hit at `slot`: the cycle of use, and whether it waited for the line.
     #[inline]
     fn hit<const TIMED: bool>(&mut self, slot: Slot, cycle: u64, count: bool) -> (u64, bool) {
@@ -82,6 +97,8 @@ pub(crate) struct Caches {
     pub(crate) llc: Cache,
     pub(crate) dram: Dram,
     write_cycles: u64,
+    /// The way of a request through the L2, after which its prefetches follow.
+    l2_pass: u64,
     line_shift: u32,
     fetch_buffers: Slots,
     fill_buffers: Slots,
@@ -99,7 +116,6 @@ impl Caches {
     /// Empty caches from checked parameters.
     pub(crate) fn new(p: &MemoryParams) -> Self {
         let (line, f) = (p.line, &p.prefetch);
-        let streamer = || Streamer::new(f.streams, f.streamer_distance, f.streamer_degree, line);
         Self {
             l1i: Cache::new(p.l1i.size, p.l1i.assoc, line, p.l1i.latency),
             l1d: Cache::new(p.l1d.size, p.l1d.assoc, line, p.l1d.latency),
@@ -107,6 +123,7 @@ impl Caches {
             llc: Cache::new(p.llc.size, p.llc.assoc, line, p.llc.latency + p.llc.path),
             dram: Dram::new(p),
             write_cycles: p.l1d.write_cycles,
+            l2_pass: p.l2.latency - p.l1d.latency,
             line_shift: line.trailing_zeros(),
             fetch_buffers: Slots::new(p.l1i.fill_buffers),
             fill_buffers: Slots::new(p.l1d.fill_buffers),
@@ -118,15 +135,24 @@ impl Caches {
                 .then(|| IpStride::new(f.ip_stride_entries, f.ip_stride_bytes_max, line)),
             next_line: f.next_line.then(|| NextLine::new(line)),
             next_line_code: f.next_line_code,
-            streamer: f.streamer.then(streamer),
+            streamer: f.streamer.then(|| Streamer::new(f, line)),
             adjacent: f.adjacent,
         }
     }
 
     /// A load of a line: the cycle at which a register can use it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         self.l1d.statistics.accesses += 1;
+        match self.l1d.newest_and_ready::<TIMED>(line, cycle) {
+            Some(_) => (cycle + self.l1d.latency, Level::L1),
+            None => self.load_search::<TIMED>(line, cycle),
+        }
+    }
+
+    /// The rest of [`Caches::load`].
+    #[inline(never)]
+    fn load_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         let Some(slot) = self.l1d.array.lookup(line) else {
             self.l1d.statistics.misses += 1;
             let (_, ready, level) = self.l1d_miss::<TIMED>(line, cycle, Who::Demand);
@@ -137,9 +163,21 @@ impl Caches {
     }
 
     /// A store to a line: the cycle at which it is written.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         self.l1d.statistics.accesses += 1;
+        match self.l1d.newest_and_ready::<TIMED>(line, cycle) {
+            Some(slot) => {
+                self.l1d.array.set_dirty(slot);
+                (cycle + self.write_cycles, Level::L1)
+            }
+            None => self.store_search::<TIMED>(line, cycle),
+        }
+    }
+
+    /// The rest of [`Caches::store`].
+    #[inline(never)]
+    fn store_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         let Some(slot) = self.l1d.array.lookup(line) else {
             self.l1d.statistics.misses += 1;
             let (slot, ready, level) = self.l1d_miss::<TIMED>(line, cycle, Who::Demand);
@@ -161,9 +199,11 @@ impl Caches {
         (ready, level)
     }
 
-    /// Shows a load to the L1D's prefetchers and brings in what they ask for.
-    #[inline]
+    /// Shows a load to the L1D's prefetchers and brings in what they ask for: a prefetch follows
+    /// the access that gave rise to it through the cache.
+    #[inline(always)]
     pub(crate) fn train<const TIMED: bool>(&mut self, pc: u64, addr: u64, cycle: u64) {
+        let cycle = cycle + self.l1d.latency;
         if let Some(addr) = self.ip_stride.as_mut().and_then(|p| p.load(pc, addr)) {
             self.l1d_prefetch::<TIMED>(addr >> self.line_shift, cycle);
         }
@@ -173,6 +213,7 @@ impl Caches {
         }
     }
 
+    #[inline(never)]
     fn l1d_prefetch<const TIMED: bool>(&mut self, line: u64, cycle: u64) {
         if self.l1d.array.find(line).is_none() {
             self.l1d_miss::<TIMED>(line, cycle, Who::Prefetch);
@@ -211,9 +252,18 @@ impl Caches {
     }
 
     /// A fetch of an instruction line: the cycle at which its bytes are there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fetch<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         self.l1i.statistics.accesses += 1;
+        match self.l1i.newest_and_ready::<TIMED>(line, cycle) {
+            Some(_) => (cycle + self.l1i.latency, Level::L1),
+            None => self.fetch_search::<TIMED>(line, cycle),
+        }
+    }
+
+    /// The rest of [`Caches::fetch`].
+    #[inline(never)]
+    fn fetch_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         if let Some(slot) = self.l1i.array.lookup(line) {
             let (ready, waits) = self.l1i.hit::<TIMED>(slot, cycle, true);
             return (ready, if waits { Level::FillBuffer } else { Level::L1 });
@@ -224,7 +274,7 @@ impl Caches {
         let next = line.wrapping_add(1);
         let same_page = (line ^ next) >> page_shift == 0;
         if self.next_line_code && same_page && self.l1i.array.find(next).is_none() {
-            self.l1i_miss::<TIMED>(next, cycle, Who::Prefetch);
+            self.l1i_miss::<TIMED>(next, cycle + self.l1i.latency, Who::Prefetch);
         }
         answer
     }
@@ -262,6 +312,7 @@ impl Caches {
             self.l2_miss::<TIMED>(line, cycle, count, false)
         };
         if who != Who::Walk {
+            let cycle = cycle + self.l2_pass;
             if let Some(streamer) = &mut self.streamer {
                 let run = streamer.request(line);
                 for n in 0..run.count {

@@ -4,6 +4,7 @@ use crate::calendar::Calendar;
 use crate::params::MemoryParams;
 use crate::slots::Booked;
 use crate::statistics::DramStatistics;
+use crate::translate::PAGE_SHIFT;
 
 /// A bank: the open row, and when it works.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +21,14 @@ struct Place {
     row: u64,
 }
 
-/// The memory controller and its channels. Rows stay open until another row of the bank is asked
-/// for. Writes are taken by a write queue: they use the data bus and nobody waits for them.
+/// The memory controller and its channels. A row stays open for a time after its last use, then
+/// the bank is closed. Writes are taken by a write queue: they use the data bus and nobody waits for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Dram {
     banks: Vec<Bank>,
     buses: Vec<Calendar>,
+    /// Bits of a line number within a 4 KB page.
+    page_bits: u32,
     channel_mask: u64,
     channel_bits: u32,
     column_bits: u32,
@@ -33,6 +36,7 @@ pub(crate) struct Dram {
     bank_bits: u32,
     activate: u64,
     precharge: u64,
+    row_idle: u64,
     column: u64,
     burst: u64,
     path: u64,
@@ -48,6 +52,7 @@ impl Dram {
         Self {
             banks: vec![Bank { row: u64::MAX, work: Booked::default() }; banks],
             buses: vec![Calendar::new(burst); dram.channels as usize],
+            page_bits: PAGE_SHIFT - params.line.trailing_zeros(),
             channel_mask: u64::from(dram.channels) - 1,
             channel_bits: dram.channels.trailing_zeros(),
             column_bits: (dram.row_bytes / params.line).trailing_zeros(),
@@ -55,6 +60,7 @@ impl Dram {
             bank_bits: dram.banks.trailing_zeros(),
             activate: cycles(dram.trcd_ns),
             precharge: cycles(dram.trp_ns),
+            row_idle: cycles(dram.row_idle_ns),
             column: cycles(dram.tcl_ns),
             burst,
             path: cycles(dram.path_ns),
@@ -63,8 +69,12 @@ impl Dram {
     }
 
     /// Neighbouring lines alternate between channels; the row number is folded into the bank
-    /// number, so that rows a power of two apart do not meet in one bank.
+    /// number, so that rows a power of two apart do not meet in one bank. The operating system
+    /// hands out 4 KB frames in no order; a hash of the page number stands in for that.
     fn place(&self, line: u64) -> Place {
+        let page = line >> self.page_bits;
+        let frame = page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+        let line = frame << self.page_bits | (line & ((1 << self.page_bits) - 1));
         let channel = (line & self.channel_mask) as usize;
         let above = line >> self.channel_bits >> self.column_bits;
         let row = above >> self.bank_bits;
@@ -73,28 +83,35 @@ impl Dram {
     }
 
     /// Reads a line for a request that leaves the last level at `cycle`; the answer is the cycle
-    /// at which its data is back there. Without time only the open rows change.
+    /// at which its data is back there.
     pub(crate) fn read<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> u64 {
-        let place = self.place(line);
-        let bank = &mut self.banks[place.bank];
-        let open = bank.row == place.row;
-        let empty = bank.row == u64::MAX;
-        bank.row = place.row;
         self.statistics.reads += 1;
-        self.statistics.row_hits += u64::from(open);
         if !TIMED {
             return cycle;
         }
-        let row = match (open, empty) {
-            (true, _) => 0,
-            (false, true) => self.activate,
-            (false, false) => self.precharge + self.activate,
-        };
+        let place = self.place(line);
+        let bank = &mut self.banks[place.bank];
         let arrival = cycle + self.path / 2;
-        let work = row + self.burst;
-        let start = bank.work.free_at(arrival, work);
-        bank.work.take(start, start + work);
-        let data = self.buses[place.channel].book(start + row + self.column);
+        let closes = bank.work.end() + self.row_idle;
+        let column_at = if bank.row == place.row && arrival <= closes {
+            self.statistics.row_hits += 1;
+            let start = bank.work.free_at(arrival, self.burst);
+            bank.work.take(start, start + self.burst);
+            start
+        } else {
+            let work = self.activate + self.burst;
+            let start = bank.work.free_at(arrival, work);
+            // After the bank's last work another row has to be closed first.
+            let start = match start < bank.work.end() || bank.row == u64::MAX {
+                true => start,
+                false if start < closes => start + self.precharge,
+                false => start.max(closes + self.precharge),
+            };
+            bank.row = place.row;
+            bank.work.take(start, start + work);
+            start + self.activate
+        };
+        let data = self.buses[place.channel].book(column_at + self.column);
         data + self.burst + (self.path - self.path / 2)
     }
 
@@ -112,61 +129,83 @@ impl Dram {
 mod tests {
     use super::*;
 
-    /// `(empty bank, open row, other row)` read times from the parameters.
+    fn cycles(params: &MemoryParams, ns: f64) -> u64 {
+        (ns * params.clock_mhz as f64 / 1000.0).round() as u64
+    }
+
+    /// Read times of an open row and of a closed bank, and what closing another row adds.
     fn times(params: &MemoryParams) -> (u64, u64, u64) {
-        let cycles = |ns: f64| (ns * params.clock_mhz as f64 / 1000.0).round() as u64;
         let d = &params.dram;
-        let hit = cycles(d.path_ns) + cycles(d.tcl_ns) + cycles(d.burst_ns);
-        let empty = hit + cycles(d.trcd_ns);
-        (empty, hit, empty + cycles(d.trp_ns))
+        let open = [d.path_ns, d.tcl_ns, d.burst_ns].map(|ns| cycles(params, ns)).iter().sum();
+        (open, open + cycles(params, d.trcd_ns), cycles(params, d.trp_ns))
+    }
+
+    /// Lines of the same bank: of the same row as line 0, and of another.
+    fn neighbours(dram: &Dram, params: &MemoryParams) -> (u64, u64) {
+        let same_row = u64::from(params.dram.channels);
+        let at = dram.place(0);
+        assert_eq!(dram.place(same_row), at);
+        let other_row = |line: &u64| {
+            let place = dram.place(*line);
+            place.bank == at.bank && place.row != at.row
+        };
+        (same_row, (0..).find(other_row).unwrap())
     }
 
     #[test]
-    fn a_read_takes_the_time_of_its_row_state() {
-        let params = MemoryParams::default();
-        let (empty, open, conflict) = times(&params);
+    fn a_read_takes_the_time_of_its_bank_and_row() {
+        let mut params = MemoryParams::default();
+        params.dram.row_idle_ns = 1_000.0;
+        let (open, closed, close) = times(&params);
+        let idle = cycles(&params, params.dram.row_idle_ns);
         let mut dram = Dram::new(&params);
-        let channels = u64::from(params.dram.channels);
-        let same_row = channels;
-        // The next row of the same bank: banks and row fold as `bank ^ row`.
-        let lines_of_row = params.dram.row_bytes / params.line * channels;
-        let banks = u64::from(params.dram.banks);
-        let other_row = lines_of_row * (banks + 1);
-        assert_eq!(dram.place(0).bank, dram.place(other_row).bank);
-        assert_ne!(dram.place(0).row, dram.place(other_row).row);
-        assert_eq!(dram.read::<true>(0, 1_000), 1_000 + empty);
+        let (same_row, other_row) = neighbours(&dram, &params);
+        assert_eq!(dram.read::<true>(0, 1_000), 1_000 + closed);
         assert_eq!(dram.read::<true>(same_row, 2_000), 2_000 + open);
-        assert_eq!(dram.read::<true>(other_row, 3_000), 3_000 + conflict);
+        assert_eq!(dram.read::<true>(other_row, 3_000), 3_000 + close + closed);
+        let late = 5_000 + idle;
+        assert_eq!(dram.read::<true>(other_row, late), late + closed);
+        assert_eq!(dram.statistics.row_hits, 1);
+    }
+
+    #[test]
+    fn with_no_idle_time_a_row_serves_those_who_wait_for_it_and_closes() {
+        let mut params = MemoryParams::default();
+        params.dram.row_idle_ns = 0.0;
+        let (_, closed, _) = times(&params);
+        let mut dram = Dram::new(&params);
+        let (same_row, _) = neighbours(&dram, &params);
+        let burst = cycles(&params, params.dram.burst_ns);
+        assert_eq!(dram.read::<true>(0, 0), closed);
+        let second = dram.read::<true>(same_row, 0);
+        assert!((closed + 1..=closed + burst).contains(&second), "next on the bus: {second}");
+        assert_eq!(dram.read::<true>(0, 9_000), 9_000 + closed);
         assert_eq!(dram.statistics.row_hits, 1);
     }
 
     #[test]
     fn reads_of_one_channel_follow_each_other_on_the_bus_and_of_two_do_not() {
         let params = MemoryParams::default();
-        let (_, open, _) = times(&params);
-        let burst = (params.dram.burst_ns * params.clock_mhz as f64 / 1000.0).round() as u64;
+        let (_, closed, _) = times(&params);
+        let burst = cycles(&params, params.dram.burst_ns);
         let mut dram = Dram::new(&params);
-        let lines: Vec<u64> = (0..16).collect();
-        for line in &lines {
-            dram.read::<true>(*line, 0);
-        }
+        // A multiple of the burst after the way to the bank, so that no bus time is cut.
         let start = 100 * burst;
-        let done: Vec<u64> = lines.iter().map(|l| dram.read::<true>(*l, start)).collect();
-        for (n, done) in done.iter().enumerate() {
-            let before_it = n as u64 / u64::from(params.dram.channels);
-            let least = start + open + before_it * burst;
-            // A bus time begins at a multiple of the burst, so up to one burst is lost.
-            assert!((least..least + burst).contains(done), "{n}: {done}, {least}");
+        for line in 0..16 {
+            let done = dram.read::<true>(line, start);
+            let least = start + closed + line / u64::from(params.dram.channels) * burst;
+            // A bus time begins at a multiple of the burst, so up to one burst is gained.
+            assert!((least - burst + 1..=least).contains(&done), "{line}: {done}, {least}");
         }
     }
 
     #[test]
     fn an_early_read_does_not_wait_for_a_later_one_of_its_bank() {
         let params = MemoryParams::default();
-        let (empty, open, _) = times(&params);
+        let (_, closed, _) = times(&params);
         let mut dram = Dram::new(&params);
-        assert_eq!(dram.read::<true>(0, 5_000), 5_000 + empty);
-        let early = dram.read::<true>(u64::from(params.dram.channels), 100);
-        assert_eq!(early, 100 + open);
+        let (_, other_row) = neighbours(&dram, &params);
+        assert_eq!(dram.read::<true>(0, 5_000), 5_000 + closed);
+        assert_eq!(dram.read::<true>(other_row, 100), 100 + closed);
     }
 }

@@ -25,6 +25,8 @@ mod calendar;
 mod dram;
 mod fill;
 mod memory;
+#[cfg(test)]
+mod naive;
 mod pages;
 mod params;
 mod prefetch;

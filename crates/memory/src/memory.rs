@@ -105,7 +105,7 @@ impl Memory {
         (addr & self.line_mask) + u64::from(size) > self.line_mask + 1
     }
 
-    #[inline]
+    #[inline(always)]
     fn load_as<const TIMED: bool>(&mut self, pc: u64, addr: u64, size: u32, cycle: u64) -> Access {
         if self.splits(addr, size) {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
@@ -115,7 +115,7 @@ impl Memory {
         access
     }
 
-    #[inline]
+    #[inline(always)]
     fn load_line<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
         let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
         let (ready, level) = self.caches.load::<TIMED>(addr >> self.line_shift, t.cycle);

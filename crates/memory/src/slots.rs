@@ -21,6 +21,12 @@ impl Booked {
         }
     }
 
+    /// The end of its latest interval.
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Takes it from `start`, as [`Booked::free_at`] allowed, to `end`.
     #[inline]
     pub(crate) fn take(&mut self, start: u64, end: u64) {

@@ -17,10 +17,13 @@ const PDE_SHIFT: u32 = 9;
 const ENTRY_BYTES: u64 = 8;
 /// Where the tables lie: one linear table for each level, above every program address. So
 /// neighbouring pages' entries share lines, as they do in real tables.
-const PAGE_TABLES: u64 = 0xff00_0000_0000_0000;
-const PAGE_DIRECTORIES: u64 = 0xfe00_0000_0000_0000;
+pub(crate) const PAGE_TABLES: u64 = 0xff00_0000_0000_0000;
+pub(crate) const PAGE_DIRECTORIES: u64 = 0xfe00_0000_0000_0000;
 /// Page numbers of 48-bit addresses.
 const PAGE_NUMBERS: u64 = (1 << 36) - 1;
+
+/// No page was found yet.
+const NO_PAGE: (u64, u64) = (u64::MAX, 0);
 
 /// A translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,10 @@ impl Tlb {
 /// The TLBs and the walker.
 #[derive(Clone, Debug)]
 pub(crate) struct Translation {
+    /// The pages last found in the DTLB and the ITLB, present since a known cycle: what most
+    /// accesses need. They are the most recently used of their sets, so nothing else changes.
+    last_data: (u64, u64),
+    last_code: (u64, u64),
     dtlb: Tlb,
     itlb: Tlb,
     stlb: Tlb,
@@ -91,6 +98,8 @@ impl Translation {
     /// Empty TLBs from checked parameters.
     pub(crate) fn new(p: &MemoryParams) -> Self {
         Self {
+            last_data: NO_PAGE,
+            last_code: NO_PAGE,
             dtlb: Tlb::new(p.dtlb.entries, p.dtlb.assoc),
             itlb: Tlb::new(p.itlb.entries, p.itlb.assoc),
             stlb: Tlb::new(p.stlb.entries, p.stlb.assoc),
@@ -106,37 +115,69 @@ impl Translation {
     }
 
     /// Translates a data address.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data<const TIMED: bool>(
         &mut self,
         addr: u64,
         cycle: u64,
         caches: &mut Caches,
     ) -> Translated {
-        match self.dtlb.find::<TIMED>(addr >> PAGE_SHIFT, cycle, 0) {
-            Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
-            None => self.miss::<TIMED>(addr >> PAGE_SHIFT, cycle, Side::Data, caches),
+        let page = addr >> PAGE_SHIFT;
+        if page == self.last_data.0 && (!TIMED || self.last_data.1 <= cycle) {
+            self.dtlb.statistics.accesses += 1;
+            self.dtlb.statistics.hits += 1;
+            return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
+        self.search::<TIMED>(page, cycle, Side::Data, caches)
     }
 
     /// Translates an instruction address.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn code<const TIMED: bool>(
         &mut self,
         addr: u64,
         cycle: u64,
         caches: &mut Caches,
     ) -> Translated {
-        match self.itlb.find::<TIMED>(addr >> PAGE_SHIFT, cycle, 0) {
-            Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
-            None => self.miss::<TIMED>(addr >> PAGE_SHIFT, cycle, Side::Code, caches),
+        let page = addr >> PAGE_SHIFT;
+        if page == self.last_code.0 && (!TIMED || self.last_code.1 <= cycle) {
+            self.itlb.statistics.accesses += 1;
+            self.itlb.statistics.hits += 1;
+            return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
+        self.search::<TIMED>(page, cycle, Side::Code, caches)
     }
 
     /// True if the page of `addr` was touched before: a software prefetch to another is dropped.
     pub(crate) fn touched(&self, addr: u64) -> bool {
         let page = addr >> PAGE_SHIFT;
         self.dtlb.array.find(page).is_some() || self.pages.contains(page)
+    }
+
+    /// Looks a page up that was not the last one.
+    #[inline(never)]
+    fn search<const TIMED: bool>(
+        &mut self,
+        page: u64,
+        cycle: u64,
+        side: Side,
+        caches: &mut Caches,
+    ) -> Translated {
+        let first = match side {
+            Side::Data => &mut self.dtlb,
+            Side::Code => &mut self.itlb,
+        };
+        let found = first.find::<TIMED>(page, cycle, 0);
+        let translated = match found {
+            Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
+            None => self.miss::<TIMED>(page, cycle, side, caches),
+        };
+        let last = (page, if TIMED { translated.cycle } else { 0 });
+        match side {
+            Side::Data => self.last_data = last,
+            Side::Code => self.last_code = last,
+        }
+        translated
     }
 
     #[cold]
@@ -213,6 +254,7 @@ impl Translation {
 
     /// Empties the TLBs and the walker's cache.
     pub(crate) fn flush(&mut self) {
+        (self.last_data, self.last_code) = (NO_PAGE, NO_PAGE);
         for array in
             [&mut self.dtlb.array, &mut self.itlb.array, &mut self.stlb.array, &mut self.pde]
         {
@@ -232,6 +274,7 @@ impl Translation {
             self.flush();
             return;
         }
+        (self.last_data, self.last_code) = (NO_PAGE, NO_PAGE);
         for page in first..end {
             for array in [&mut self.dtlb.array, &mut self.itlb.array, &mut self.stlb.array] {
                 array.remove(page);

@@ -34,6 +34,7 @@ impl MemoryParams {
         within("prefetch.ip_stride_bytes_max", self.prefetch.ip_stride_bytes_max, 1, 4096)?;
         within("prefetch.streams", self.prefetch.streams.into(), 1, 1 << 16)?;
         power_of_two("prefetch.streams", self.prefetch.streams.into())?;
+        within("prefetch.streamer_confirm", self.prefetch.streamer_confirm.into(), 1, 16)?;
         within("prefetch.streamer_distance", self.prefetch.streamer_distance.into(), 1, 256)?;
         within("prefetch.streamer_degree", self.prefetch.streamer_degree.into(), 1, 16)?;
         within("page_fault.code_pages", self.page_fault.code_pages, 1, 512)?;
@@ -119,6 +120,7 @@ impl MemoryParams {
             ("dram.trcd_ns", dram.trcd_ns),
             ("dram.trp_ns", dram.trp_ns),
             ("dram.tcl_ns", dram.tcl_ns),
+            ("dram.row_idle_ns", dram.row_idle_ns),
             ("dram.burst_ns", dram.burst_ns),
             ("dram.path_ns", dram.path_ns),
         ] {

@@ -31,7 +31,7 @@ impl IpStride {
     }
 
     /// Sees a load; the answer is an address to prefetch: another line of the same 4 KB page.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&mut self, pc: u64, addr: u64) -> Option<u64> {
         let at = pc as usize & (self.entries.len() - 1);
         let entry = &mut self.entries[at];

@@ -16,7 +16,7 @@ impl NextLine {
     }
 
     /// Sees an access to `line`; the answer is a line to prefetch, of the same 4 KB page.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&mut self, line: u64) -> Option<u64> {
         let ascending = line == self.last + 1;
         self.last = line;

@@ -1,5 +1,6 @@
 //! L2 streamer: follows ascending or descending requests within a 4 KB page and runs ahead.
 
+use crate::params::PrefetchParams;
 use crate::translate::PAGE_SHIFT;
 
 /// A stream: the page, the last line asked for and how far the prefetches got.
@@ -11,6 +12,8 @@ struct Stream {
     front: u64,
     /// +1 ascending, -1 descending, 0 not known yet.
     direction: i8,
+    /// Requests in that direction in a row, up to what starts a stream.
+    steps: u32,
 }
 
 /// Lines to prefetch: `count` lines from `first` on, in steps of `step`.
@@ -35,16 +38,18 @@ pub(crate) struct Streamer {
     streams: Vec<Stream>,
     distance: u64,
     degree: u64,
+    confirm: u32,
     lines_shift: u32,
 }
 
 impl Streamer {
-    pub(crate) fn new(streams: u32, distance: u32, degree: u32, line: u64) -> Self {
-        let none = Stream { page: u64::MAX, last: 0, front: 0, direction: 0 };
+    pub(crate) fn new(params: &PrefetchParams, line: u64) -> Self {
+        let none = Stream { page: u64::MAX, last: 0, front: 0, direction: 0, steps: 0 };
         Self {
-            streams: vec![none; streams as usize],
-            distance: distance.into(),
-            degree: degree.into(),
+            streams: vec![none; params.streams as usize],
+            distance: params.streamer_distance.into(),
+            degree: params.streamer_degree.into(),
+            confirm: params.streamer_confirm,
             lines_shift: PAGE_SHIFT - line.trailing_zeros(),
         }
     }
@@ -55,7 +60,7 @@ impl Streamer {
         let at = page as usize & (self.streams.len() - 1);
         let stream = &mut self.streams[at];
         if stream.page != page {
-            *stream = Stream { page, last: line, front: line, direction: 0 };
+            *stream = Stream { page, last: line, front: line, direction: 0, steps: 0 };
             return Run::NONE;
         }
         let moved = line as i64 - stream.last as i64;
@@ -67,6 +72,11 @@ impl Streamer {
         if direction != stream.direction {
             stream.direction = direction;
             stream.front = line;
+            stream.steps = 0;
+        }
+        stream.steps = (stream.steps + 1).min(self.confirm);
+        if stream.steps < self.confirm {
+            return Run::NONE;
         }
         let first_line = page << self.lines_shift;
         let last_line = first_line + (1 << self.lines_shift) - 1;
@@ -91,25 +101,48 @@ impl Streamer {
 mod tests {
     use super::*;
 
+    fn streamer(distance: u32, confirm: u32) -> Streamer {
+        let degree = 2;
+        let params = PrefetchParams {
+            streamer_distance: distance,
+            streamer_degree: degree,
+            streamer_confirm: confirm,
+            ..PrefetchParams::default()
+        };
+        Streamer::new(&params, 64)
+    }
+
     fn asked(streamer: &mut Streamer, line: u64) -> Vec<u64> {
         let run = streamer.request(line);
         (0..run.count).map(|n| run.line(n)).collect()
     }
 
     #[test]
-    fn the_second_request_of_a_page_starts_a_stream_in_its_direction() {
-        let mut streamer = Streamer::new(32, 20, 2, 64);
-        assert_eq!(asked(&mut streamer, 10), []);
-        assert_eq!(asked(&mut streamer, 11), [12, 13]);
-        assert_eq!(asked(&mut streamer, 12), [14, 15]);
-        assert_eq!(asked(&mut streamer, 64 + 40), []);
-        assert_eq!(asked(&mut streamer, 64 + 39), [64 + 38, 64 + 37]);
+    fn as_many_steps_as_confirm_it_start_a_stream_in_their_direction() {
+        let mut one = streamer(20, 1);
+        assert_eq!(asked(&mut one, 10), []);
+        assert_eq!(asked(&mut one, 11), [12, 13]);
+        assert_eq!(asked(&mut one, 12), [14, 15]);
+        assert_eq!(asked(&mut one, 64 + 40), []);
+        assert_eq!(asked(&mut one, 64 + 39), [64 + 38, 64 + 37]);
+        let mut two = streamer(20, 2);
+        assert_eq!([asked(&mut two, 10), asked(&mut two, 11)], [[], []]);
+        assert_eq!(asked(&mut two, 12), [13, 14]);
+    }
+
+    #[test]
+    fn a_turn_starts_the_count_again() {
+        let mut two = streamer(20, 2);
+        for line in [10, 11, 9, 10] {
+            assert_eq!(asked(&mut two, line), []);
+        }
+        assert_eq!(asked(&mut two, 11), [12, 13]);
     }
 
     #[test]
     fn a_stream_runs_at_most_its_distance_ahead_and_stays_in_the_page() {
         for distance in [3, 20] {
-            let mut streamer = Streamer::new(32, distance, 2, 64);
+            let mut streamer = streamer(distance, 1);
             let mut front = 0;
             for line in 0..64 {
                 for ahead in asked(&mut streamer, line) {
@@ -124,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_descending_stream_ends_at_the_first_line_of_its_page() {
-        let mut streamer = Streamer::new(32, 20, 2, 64);
+        let mut streamer = streamer(20, 1);
         let all: Vec<u64> = (64..128).rev().flat_map(|l| asked(&mut streamer, l)).collect();
         // Line 127 is seen alone; 126 makes the direction and asks for 125 and 124.
         assert_eq!(all, (64..126).rev().collect::<Vec<_>>());

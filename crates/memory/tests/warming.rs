@@ -1,0 +1,153 @@
+//! Warming leaves what running leaves; the same calls give the same answers.
+
+use mallacc_memory::{Memory, MemoryParams, MemoryStatistics};
+
+const FAR: u64 = 1 << 30;
+
+/// A mix that keeps every mechanism busy: strides, streams, hot lines, far lines, splits, code.
+#[derive(Clone, Copy)]
+enum Step {
+    Load(u64, u64),
+    Store(u64),
+    Fetch(u64),
+    Prefetch(u64),
+}
+
+fn traffic(count: u64, mut random: u64) -> Vec<Step> {
+    let mut stream = 0;
+    (0..count)
+        .map(|n| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let r = random >> 16;
+            match random % 16 {
+                0..=3 => Step::Load(0x400 + r % 50, 0x7fff_0000 + r % 4096),
+                4..=5 => {
+                    stream += 1;
+                    Step::Load(
+                        0x500 + stream % 3,
+                        0x1000_0000 + stream % 3 * 0x10_0008 + stream * 40,
+                    )
+                }
+                6 => Step::Load(0x600, 0x2000_0000 + r % (64 << 20)),
+                7..=8 => Step::Store(0x3000_0000 + r % (1 << 20)),
+                9 => Step::Store(0x7fff_0000 + r % 8192),
+                10 => Step::Prefetch(0x2000_0000 + r % (64 << 20)),
+                _ => Step::Fetch(0x40_0000 + (n * 16 + r % 7 * 0x1_0000) % (1 << 20)),
+            }
+        })
+        .collect()
+}
+
+fn run(memory: &mut Memory, steps: &[Step], start: u64, apart: u64) -> Vec<(u64, u8, u8, bool)> {
+    let mut answers = Vec::new();
+    for (n, step) in steps.iter().enumerate() {
+        let cycle = start + n as u64 * apart;
+        let access = match *step {
+            Step::Load(pc, addr) => memory.load(pc, addr, 8, cycle),
+            Step::Store(addr) => {
+                memory.store_address_tlb(addr, 8, cycle);
+                memory.store(2, addr, 8, cycle)
+            }
+            Step::Fetch(addr) => memory.fetch(addr, cycle),
+            Step::Prefetch(addr) => memory.prefetch(addr, cycle),
+        };
+        let a = access;
+        answers.push((a.ready - start, a.level as u8, a.tlb as u8, a.page_fault));
+    }
+    answers
+}
+
+fn warm(memory: &mut Memory, steps: &[Step]) {
+    for step in steps {
+        match *step {
+            Step::Load(pc, addr) => memory.warm_load(pc, addr, 8),
+            Step::Store(addr) => memory.warm_store(2, addr, 8),
+            Step::Fetch(addr) => memory.warm_fetch(addr),
+            Step::Prefetch(addr) => memory.warm_prefetch(addr),
+        }
+    }
+}
+
+/// The counters that do not depend on time.
+fn untimed(memory: &Memory) -> MemoryStatistics {
+    let mut s = memory.statistics();
+    for cache in [&mut s.l1i, &mut s.l1d, &mut s.l2, &mut s.llc] {
+        cache.hits_in_flight = 0;
+        cache.prefetches_late = 0;
+    }
+    s.walk.cycles = 0;
+    s.dram.row_hits = 0;
+    s
+}
+
+#[test]
+fn warming_leaves_the_state_that_timed_accesses_leave() {
+    let params = MemoryParams::default();
+    for seed in 1..4 {
+        let steps = traffic(60_000, seed * 0x9e37_79b9);
+        let mut warmed = Memory::new(&params).unwrap();
+        let mut timed = warmed.clone();
+        warm(&mut warmed, &steps);
+        run(&mut timed, &steps, 0, 3);
+        assert_eq!(untimed(&warmed), untimed(&timed));
+        // Long after, nothing is in flight in either, and accesses too far apart to meet in a
+        // buffer or on a bus get the same answers to the cycle.
+        let more = traffic(20_000, seed * 77 + 1);
+        let answers = run(&mut warmed, &more, FAR, 5_000);
+        assert!(answers == run(&mut timed, &more, FAR, 5_000), "seed {seed}");
+        assert_eq!(untimed(&warmed), untimed(&timed));
+    }
+}
+
+#[test]
+fn contents_do_not_depend_on_the_cycles_of_the_accesses() {
+    let params = MemoryParams::default();
+    let steps = traffic(40_000, 99);
+    let mut close = Memory::new(&params).unwrap();
+    let mut apart = close.clone();
+    run(&mut close, &steps, 0, 0);
+    run(&mut apart, &steps, 0, 500);
+    assert_eq!(untimed(&close), untimed(&apart));
+}
+
+#[test]
+fn the_same_calls_give_the_same_answers() {
+    let steps = traffic(40_000, 5);
+    let once = || {
+        let mut memory = Memory::new(&MemoryParams::default()).unwrap();
+        let answers = run(&mut memory, &steps, 0, 2);
+        (answers, memory.statistics())
+    };
+    assert!(once() == once());
+}
+
+#[test]
+fn every_counter_is_listed_with_a_description_and_hits_and_misses_add_up() {
+    let mut memory = Memory::new(&MemoryParams::default()).unwrap();
+    run(&mut memory, &traffic(40_000, 11), 0, 2);
+    let s = memory.statistics();
+    for cache in [s.l1i, s.l1d, s.l2, s.llc] {
+        assert!(cache.accesses > 0 && cache.hits > 0 && cache.misses > 0);
+        assert_eq!(cache.hits + cache.misses, cache.accesses);
+        assert!(cache.hits_in_flight <= cache.hits);
+        assert!(cache.prefetches_late <= cache.prefetches_useful);
+        assert!(cache.prefetches_useful <= cache.prefetches);
+    }
+    for tlb in [s.itlb, s.dtlb, s.stlb] {
+        assert_eq!(tlb.hits + tlb.misses, tlb.accesses);
+    }
+    assert_eq!(s.stlb.accesses, s.itlb.misses + s.dtlb.misses);
+    assert_eq!(s.walk.walks, s.stlb.misses);
+    let mut names = std::collections::HashSet::new();
+    let mut sum = 0;
+    s.for_each(|group, name, _, text, value| {
+        assert!(names.insert((group, name)) && text.ends_with('.'), "{group}.{name}: {text}");
+        sum += value;
+    });
+    assert_eq!(names.len(), 4 * 9 + 3 * 3 + 7 + 3);
+    assert!(sum > 0);
+    memory.reset_statistics();
+    assert_eq!(memory.statistics(), MemoryStatistics::default());
+}
