@@ -1,6 +1,7 @@
 // Times malloc and free natively. The allocator is whatever is preloaded; bench/run.sh compares.
 //
-// Each pattern runs several times and the fastest counts: everything else is the machine's noise.
+// Each pattern runs many times, briefly, and the fastest counts: everything else is the machine's
+// noise.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 namespace {
 
-constexpr int kRepeats = 7;
+constexpr int kRepeats = 60;
 
 uint64_t now_ns() {
   timespec t;
@@ -95,7 +96,7 @@ int main() {
                   {"batches", 4000000, batches},
                   {"churn", 2000000, churn},
                   {"large", 200000, large},
-                  {"2 threads", 4000000, two_threads}};
+                  {"2 threads", 400000, two_threads}};
   for (const auto& pattern : patterns) {
     printf(" %10.2f", fastest(pattern.pairs, [&] { pattern.body(pattern.pairs); }));
   }
