@@ -27,6 +27,7 @@ struct Item {
     len: u8,
     has_immediate: bool,
     imm_bytes: u8,
+    prefixes: u8,
 }
 
 impl Decoder {
@@ -119,6 +120,7 @@ impl Decoder {
             reads_rsp: operands.reads_rsp,
             writes_rsp: operands.writes_rsp,
             decoders_beside: beside,
+            opcode_offset: item.prefixes,
             macro_fusible: fuse::is_fusible(insn),
             rep_startup: if rep { self.startup(key) } else { 0 },
         }
@@ -151,10 +153,20 @@ fn split(def: &BlockDef) -> Vec<Item> {
             len,
             has_immediate: offsets.has_immediate(),
             imm_bytes: offsets.immediate_size() as u8,
+            prefixes: prefixes(code),
         });
         offset = end;
     }
     items
+}
+
+/// Bytes of legacy and REX prefixes.
+fn prefixes(code: &[u8]) -> u8 {
+    let legacy =
+        |b: &&u8| matches!(**b, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3);
+    let n = code.iter().take_while(legacy).count();
+    let rex = code.get(n).is_some_and(|b| b & 0xf0 == 0x40);
+    (n + usize::from(rex)) as u8
 }
 
 fn empty_block(def: &BlockDef, items: &[Item]) -> Block {

@@ -22,6 +22,7 @@ mod operands;
 mod shape;
 pub mod table;
 pub mod uop;
+pub mod values;
 
 pub use decoder::Decoder;
 pub use table::{Table, TableError};
