@@ -6,19 +6,23 @@ use crate::fill::Fill;
 const NONE: u64 = u64::MAX;
 /// One per four-bit field: multiplied by a way it fills every field with that way.
 const EVERY: u64 = 0x1111_1111_1111_1111;
+/// The same for bytes.
+const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 /// Ways that the recency word has room for.
 pub(crate) const ASSOC_MAX: u32 = 16;
 
-/// Recency and flags of a set. `order` holds way numbers, the most recently used in the lowest
-/// four bits; empty ways are last, so the victim is always the last way in order.
+/// What a search of a set reads: recency, a byte of hash of each key, and flags. `order` holds way
+/// numbers, the most recently used in the lowest four bits; empty ways are last, so the victim is
+/// always the last way in order.
 #[derive(Clone, Copy, Debug)]
 struct Set {
     order: u64,
+    hashes: [u64; 2],
     dirty: u16,
     prefetched: u16,
 }
 
-const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, dirty: 0, prefetched: 0 };
+const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, hashes: [0; 2], dirty: 0, prefetched: 0 };
 
 /// A place in the array: set and way in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,31 +43,32 @@ pub(crate) struct Array {
     fills: Vec<Fill>,
     sets: Vec<Set>,
     assoc: u32,
-    /// Bits of a way in a [`Slot`]; a set has room for 4, 8 or 16 keys.
+    /// Bits of a way in a [`Slot`]; a set has room for 8 or 16 keys.
     way_bits: u32,
-    /// Sets minus one if that is a power of two, which masks; else 0, which divides.
+    /// Sets minus one if that is a power of two, which masks; else all ones, which divides.
     mask: u64,
 }
 
 impl Array {
-    /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`].
-    pub(crate) fn new(sets: u64, assoc: u32) -> Self {
-        let way_bits = assoc.next_power_of_two().max(4).trailing_zeros();
+    /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`]. Without `fills`
+    /// everything in it counts as present.
+    pub(crate) fn new(sets: u64, assoc: u32, fills: bool) -> Self {
+        let way_bits = assoc.next_power_of_two().max(8).trailing_zeros();
         let total = (sets as usize) << way_bits;
         Self {
             keys: vec![NONE; total],
-            fills: vec![Fill::PRESENT; total],
+            fills: vec![Fill::PRESENT; if fills { total } else { 0 }],
             sets: vec![FRESH; sets as usize],
             assoc,
             way_bits,
-            mask: if sets.is_power_of_two() { sets - 1 } else { 0 },
+            mask: if sets.is_power_of_two() { sets - 1 } else { u64::MAX },
         }
     }
 
     #[inline]
     fn set_of(&self, key: u64) -> usize {
-        let sets = self.sets.len() as u64;
-        (if self.mask != 0 || sets == 1 { key & self.mask } else { key % sets }) as usize
+        let divides = self.mask == u64::MAX;
+        (if divides { key % self.sets.len() as u64 } else { key & self.mask }) as usize
     }
 
     #[inline]
@@ -89,19 +94,37 @@ impl Array {
         (self.keys[slot.0 as usize] == key).then_some(slot)
     }
 
+    /// The place of `key` if it is the most recently used of its set, is there by cycle `by`, and
+    /// no prefetcher waits for credit.
+    #[inline(always)]
+    pub(crate) fn newest_settled(&self, key: u64, by: u64) -> Option<Slot> {
+        let set = self.set_of(key);
+        let state = &self.sets[set];
+        let way = (state.order & 15) as u32;
+        let slot = self.slot(set, way);
+        let settled = self.keys[slot.0 as usize] == key
+            && self.fill(slot).ready() <= by
+            && state.prefetched >> way & 1 == 0;
+        settled.then_some(slot)
+    }
+
     /// The place of `key`; recency stays as it is.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<Slot> {
         let set = self.set_of(key);
-        let first = set << self.way_bits;
-        let keys = &self.keys[first..first + (1 << self.way_bits)];
-        for (group, four) in keys.chunks_exact(4).enumerate() {
-            let hits = u32::from(four[0] == key)
-                | u32::from(four[1] == key) << 1
-                | u32::from(four[2] == key) << 2
-                | u32::from(four[3] == key) << 3;
-            if hits != 0 {
-                return Some(self.slot(set, group as u32 * 4 + hits.trailing_zeros()));
+        let wanted = EVERY_BYTE * hash(key);
+        let words = (1 << self.way_bits) / 8;
+        for (word, hashes) in self.sets[set].hashes[..words].iter().enumerate() {
+            let zero_where_equal = hashes ^ wanted;
+            // May also mark a byte above an equal one; the key decides.
+            let mut found =
+                zero_where_equal.wrapping_sub(EVERY_BYTE) & !zero_where_equal & (EVERY_BYTE << 7);
+            while found != 0 {
+                let slot = self.slot(set, word as u32 * 8 + found.trailing_zeros() / 8);
+                if self.keys[slot.0 as usize] == key {
+                    return Some(slot);
+                }
+                found &= found - 1;
             }
         }
         None
@@ -136,10 +159,12 @@ impl Array {
         let (dirty, prefetched) = (state.dirty & bit != 0, state.prefetched & bit != 0);
         state.dirty &= !bit;
         state.prefetched &= !bit;
+        let (word, shift) = ((way / 8) as usize, way % 8 * 8);
+        state.hashes[word] = state.hashes[word] & !(0xff << shift) | hash(key) << shift;
         let slot = self.slot(set, way);
         self.touch(slot);
         let old = std::mem::replace(&mut self.keys[slot.0 as usize], key);
-        self.fills[slot.0 as usize] = fill;
+        self.set_fill(slot, fill);
         (slot, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
     }
 
@@ -154,7 +179,7 @@ impl Array {
     /// Empties a place and makes it the next to be filled.
     fn empty(&mut self, slot: Slot) {
         self.keys[slot.0 as usize] = NONE;
-        self.fills[slot.0 as usize] = Fill::PRESENT;
+        self.set_fill(slot, Fill::PRESENT);
         let assoc = self.assoc;
         let (state, way) = self.state_mut(slot);
         state.dirty &= !(1 << way);
@@ -185,12 +210,14 @@ impl Array {
     /// Arrival of what is at a place.
     #[inline]
     pub(crate) fn fill(&self, slot: Slot) -> Fill {
-        self.fills[slot.0 as usize]
+        self.fills.get(slot.0 as usize).copied().unwrap_or(Fill::PRESENT)
     }
 
     #[inline]
     pub(crate) fn set_fill(&mut self, slot: Slot, fill: Fill) {
-        self.fills[slot.0 as usize] = fill;
+        if let Some(place) = self.fills.get_mut(slot.0 as usize) {
+            *place = fill;
+        }
     }
 
     #[inline]
@@ -229,6 +256,12 @@ impl Array {
     }
 }
 
+/// A byte that tells most keys of a set apart.
+#[inline]
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
+}
+
 /// The place of `way` in a recency word: the lowest four-bit field that equals it.
 #[inline]
 fn position(order: u64, way: u32) -> u32 {
@@ -251,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_full_set_gives_up_its_least_recently_used_key() {
-        let mut array = Array::new(4, 3);
+        let mut array = Array::new(4, 3, true);
         for key in [0, 4, 8] {
             assert_eq!(array.insert(key, Fill::PRESENT).1, None);
         }
@@ -263,7 +296,7 @@ mod tests {
 
     #[test]
     fn an_emptied_place_is_filled_before_any_key_is_given_up() {
-        let mut array = Array::new(1, 4);
+        let mut array = Array::new(1, 4, true);
         for key in 0..4 {
             array.insert(key, Fill::PRESENT);
         }
@@ -276,7 +309,7 @@ mod tests {
     #[test]
     fn trashing_keeps_the_more_recently_used_half_of_each_set() {
         for assoc in [1, 2, 5, 8, 16] {
-            let mut array = Array::new(2, assoc);
+            let mut array = Array::new(2, assoc, true);
             for key in 0..2 * u64::from(assoc) {
                 let (slot, _) = array.insert(key, Fill::PRESENT);
                 array.set_dirty(slot);
@@ -297,7 +330,7 @@ mod tests {
             sets in 1_u64..6, assoc in 1_u32..=16,
             steps in prop::collection::vec((0_u8..5, 0_u64..60), 1..400),
         ) {
-            let mut array = Array::new(sets, assoc);
+            let mut array = Array::new(sets, assoc, true);
             let mut lists = vec![VecDeque::new(); sets as usize];
             for (what, key) in steps {
                 let list = &mut lists[(key % sets) as usize];

@@ -36,8 +36,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    fn new(size: u64, assoc: u32, line: u64, latency: u64) -> Self {
-        let array = Array::new(size / line / u64::from(assoc), assoc);
+    fn new(size: u64, assoc: u32, line: u64, latency: u64, fills: bool) -> Self {
+        let array = Array::new(size / line / u64::from(assoc), assoc, fills);
         Self { array, latency, statistics: CacheStatistics::default() }
     }
 
@@ -45,13 +45,8 @@ impl Cache {
     /// of its set, ready, and no prefetcher is to be credited.
     #[inline(always)]
     fn newest_and_ready<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> Option<Slot> {
-        let slot = self.array.newest(line)?;
-        if TIMED && self.array.fill(slot).ready() > cycle + self.latency {
-            return None;
-        }
-        if self.array.prefetched(slot) {
-            return None;
-        }
+        let by = if TIMED { cycle + self.latency } else { u64::MAX };
+        let slot = self.array.newest_settled(line, by)?;
         self.statistics.hits += 1;
         Some(slot)
     }
@@ -117,10 +112,10 @@ impl Caches {
     pub(crate) fn new(p: &MemoryParams) -> Self {
         let (line, f) = (p.line, &p.prefetch);
         Self {
-            l1i: Cache::new(p.l1i.size, p.l1i.assoc, line, p.l1i.latency),
-            l1d: Cache::new(p.l1d.size, p.l1d.assoc, line, p.l1d.latency),
-            l2: Cache::new(p.l2.size, p.l2.assoc, line, p.l2.latency),
-            llc: Cache::new(p.llc.size, p.llc.assoc, line, p.llc.latency + p.llc.path),
+            l1i: Cache::new(p.l1i.size, p.l1i.assoc, line, p.l1i.latency, true),
+            l1d: Cache::new(p.l1d.size, p.l1d.assoc, line, p.l1d.latency, true),
+            l2: Cache::new(p.l2.size, p.l2.assoc, line, p.l2.latency, true),
+            llc: Cache::new(p.llc.size, p.llc.assoc, line, p.llc.latency + p.llc.path, false),
             dram: Dram::new(p),
             write_cycles: p.l1d.write_cycles,
             l2_pass: p.l2.latency - p.l1d.latency,
@@ -367,8 +362,8 @@ impl Caches {
         }
         self.llc.statistics.misses += u64::from(count);
         let ready = self.dram.read::<TIMED>(line, cycle + self.llc.latency);
-        let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
-        let (_, victim) = self.llc.bring(line, fill, false);
+        // No arrival is kept here: whoever asked keeps it, and is asked before this level is.
+        let (_, victim) = self.llc.bring(line, Fill::PRESENT, false);
         if let Some(Victim { key, dirty, .. }) = victim {
             // Inclusive: what leaves here leaves everywhere, and takes the newest data along.
             let mut dirty = dirty;

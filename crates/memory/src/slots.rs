@@ -43,10 +43,10 @@ impl Booked {
 pub(crate) struct Grant {
     /// The cycle from which the request holds its entry.
     pub(crate) start: u64,
-    entry: u32,
+    entry: usize,
 }
 
-/// A bounded number of equal entries.
+/// A bounded number of equal entries, in order of their ends.
 ///
 /// Of the entries that are free the one that became free last is taken: a chain of dependent
 /// requests then stays in one entry, and earlier requests of younger instructions find the
@@ -57,25 +57,32 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
+    /// `entries` is 1 or more.
     pub(crate) fn new(entries: u32) -> Self {
         Self { entries: vec![Booked::default(); entries as usize] }
     }
 
     /// The entry and the time at which a request of `cycle` gets it; it is expected to hold it
     /// for `duration`. With all taken it waits for the earliest to become free.
+    #[inline]
     pub(crate) fn grant(&self, cycle: u64, duration: u64) -> Grant {
-        let mut best = (u64::MAX, u64::MAX, 0);
-        for (entry, booked) in self.entries.iter().enumerate() {
-            let start = booked.free_at(cycle, duration);
-            let idle = start.saturating_sub(booked.end);
-            best = best.min((start, idle, entry as u32));
+        for (entry, booked) in self.entries.iter().enumerate().rev() {
+            if booked.free_at(cycle, duration) == cycle {
+                return Grant { start: cycle, entry };
+            }
         }
-        Grant { start: best.0, entry: best.2 }
+        Grant { start: self.entries[0].end, entry: 0 }
     }
 
     /// Takes the granted entry until `end`.
+    #[inline]
     pub(crate) fn hold(&mut self, grant: Grant, end: u64) {
-        self.entries[grant.entry as usize].take(grant.start, end);
+        let mut at = grant.entry;
+        self.entries[at].take(grant.start, end);
+        while at + 1 < self.entries.len() && self.entries[at + 1].end < self.entries[at].end {
+            self.entries.swap(at, at + 1);
+            at += 1;
+        }
     }
 }
 

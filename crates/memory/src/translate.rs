@@ -50,7 +50,7 @@ struct Tlb {
 
 impl Tlb {
     fn new(entries: u32, assoc: u32) -> Self {
-        let array = Array::new(u64::from(entries / assoc), assoc);
+        let array = Array::new(u64::from(entries / assoc), assoc, true);
         Self { array, statistics: TlbStatistics::default() }
     }
 
