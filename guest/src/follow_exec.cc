@@ -220,7 +220,14 @@ bool parse_script(char* head, ssize_t length, char** interpreter, char** argumen
 
 // Executes QEMU if `path` is, or leads to, a program that can be traced. Returns when not.
 void try_follow(const char* path, Strings argv, Strings environment, int depth) {
-  char head[kHead + 1];
+  char head[kHead + 1], target[PATH_MAX];
+  if (strncmp(path, "/proc/", 6) == 0) {
+    // What /proc/self/exe names is something else once QEMU runs.
+    ssize_t size = readlink(path, target, sizeof target - 1);
+    if (size <= 0) return;
+    target[size] = '\0';
+    path = target;
+  }
   struct stat about;
   if (depth > kDepthMax || access(path, X_OK) != 0) return;
   ssize_t length = read_head(path, head, kHead, &about);

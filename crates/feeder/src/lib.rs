@@ -14,6 +14,7 @@ mod hot;
 mod isa;
 mod plan;
 mod session;
+mod syscall;
 mod threads;
 mod translate;
 

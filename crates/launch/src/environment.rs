@@ -17,9 +17,14 @@ pub const PAD: &str = "MALLACC_PAD";
 /// Between the words of [`FOLLOW`]: ASCII's unit separator.
 pub const SEPARATOR: &str = "\x1f";
 
-/// Hash seeds that are fixed in deterministic runs, from perlrun(1) and python3(1).
-const SEEDS: [(&str, &str); 3] =
-    [("PERL_HASH_SEED", "0"), ("PERL_PERTURB_KEYS", "0"), ("PYTHONHASHSEED", "0")];
+/// Seeds that are fixed in deterministic runs, from perlrun(1) and python3(1).
+const SEEDS: [(&str, &str); 5] = [
+    ("PERL_HASH_SEED", "0"),
+    ("PERL_INTERNAL_RAND_SEED", "0"),
+    ("PERL_PERTURB_KEYS", "0"),
+    ("PERL_RAND_SEED", "0"),
+    ("PYTHONHASHSEED", "0"),
+];
 
 /// The environment of a deterministic run takes up a multiple of this on the guest's stack.
 const ROUND: usize = 16 << 10;
@@ -114,8 +119,8 @@ mod tests {
     #[test]
     fn deterministic_runs_fix_the_hash_seeds() {
         let built = build(user(&[("PYTHONHASHSEED", "7")]), &[], None, true);
-        let fixed = [("PERL_HASH_SEED", "0"), ("PERL_PERTURB_KEYS", "0"), ("PYTHONHASHSEED", "0")];
-        assert_eq!(built.inherited, user(&fixed));
+        assert_eq!(built.inherited, user(&SEEDS));
+        assert_eq!(built.inherited[OsStr::new("PYTHONHASHSEED")], "0");
     }
 
     #[test]
