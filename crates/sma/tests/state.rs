@@ -67,7 +67,6 @@ fn locks_weigh_what_the_lock_type_weighs() {
     let (bytes, state) = memory.parts();
     let coarse = Coarse::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
     assert_eq!(coarse.total_state_bytes(), 112 + size_of::<SpinLock>());
-    drop(coarse);
     let (bytes, state) = memory.parts();
     let fine = Fine::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
     assert_eq!(fine.total_state_bytes(), 112 + 4 * size_of::<SpinLock>());

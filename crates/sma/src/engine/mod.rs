@@ -11,6 +11,8 @@
 //! - `fine`: small regions with a lock per class.
 
 mod exclusive;
+#[cfg(all(test, loom))]
+mod explore;
 #[cfg(target_has_atomic = "32")]
 mod fine;
 mod inspect;
