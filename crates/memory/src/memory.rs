@@ -89,6 +89,15 @@ impl Memory {
         self.fetch_as::<false>(addr, 0);
     }
 
+    /// A fetch down a wrong path: like [`Memory::fetch`], but a page never touched ends it without
+    /// a fault (`ready` is its own cycle, and nothing is brought in).
+    pub fn fetch_wrong_path(&mut self, addr: u64, cycle: u64) -> Access {
+        if self.translation.touched(addr) {
+            return self.fetch_as::<true>(addr, cycle);
+        }
+        Access { ready: cycle, level: Level::L1, tlb: TlbLevel::L1, page_fault: false }
+    }
+
     /// A software prefetch into the L1D, counted as a load but shown to no prefetcher. Dropped
     /// (`ready` is its own cycle) when the page was never touched.
     pub fn prefetch(&mut self, addr: u64, cycle: u64) -> Access {

@@ -266,6 +266,18 @@ fn a_code_fault_maps_the_pages_around_it() {
 }
 
 #[test]
+fn a_wrong_path_fetch_fills_the_cache_and_never_faults() {
+    let params = plain();
+    let mut memory = new(&params);
+    let nowhere = memory.fetch_wrong_path(BASE, FAR);
+    assert_eq!((nowhere.ready, nowhere.page_fault), (FAR, false));
+    assert!(memory.fetch(BASE, FAR).page_fault);
+    let wrong = memory.fetch_wrong_path(BASE + LINE, 2 * FAR);
+    assert_eq!((wrong.ready, wrong.level), (2 * FAR + dram(&params), Level::Dram));
+    assert_eq!(memory.fetch(BASE + LINE, 3 * FAR).level, Level::L1);
+}
+
+#[test]
 fn a_software_prefetch_brings_the_line_and_never_faults() {
     let params = plain();
     let mut memory = new(&params);

@@ -31,7 +31,10 @@ impl Btb {
 
     #[inline]
     fn set(&mut self, pc: u64) -> &mut [Entry] {
-        let first = (pc & self.set_mask) as usize * self.assoc;
+        // Folded, so that branches at regular distances spread over all sets, as Haswell's do.
+        let bits = self.set_mask.count_ones();
+        let set = (pc ^ pc >> bits ^ pc >> (2 * bits)) & self.set_mask;
+        let first = set as usize * self.assoc;
         &mut self.entries[first..first + self.assoc]
     }
 
@@ -61,15 +64,31 @@ mod tests {
     #[test]
     fn a_set_holds_as_many_branches_as_it_has_ways_and_loses_the_one_unused_longest() {
         let params = BtbParams { entries: 16, assoc: 4 };
-        let sets = u64::from(params.entries / params.assoc);
         let mut btb = Btb::new(&params);
+        // Addresses of one set: the upper part cancels in the lower.
+        let bits = (params.entries / params.assoc).trailing_zeros();
+        let pc = |n: u64| n << bits | (n & ((1 << bits) - 1)) ^ (n >> bits);
         for n in 0..4 {
-            assert_eq!(btb.taken(n * sets, 100 + n), None);
+            assert_eq!(btb.taken(pc(n), 100 + n), None);
         }
-        assert_eq!(btb.taken(0, 200), Some(100));
-        assert_eq!(btb.taken(4 * sets, 104), None);
-        let held: Vec<bool> = (0..5).map(|n| btb.holds(n * sets)).collect();
+        assert_eq!(btb.taken(pc(0), 200), Some(100));
+        assert_eq!(btb.taken(pc(4), 104), None);
+        let held: Vec<bool> = (0..5).map(|n| btb.holds(pc(n))).collect();
         assert_eq!(held, [true, false, true, true, true]);
-        assert_eq!(btb.taken(0, 1), Some(200));
+        assert_eq!(btb.taken(pc(0), 1), Some(200));
+    }
+
+    #[test]
+    fn branches_at_regular_distances_fill_all_sets() {
+        for apart in [1, 4, 8, 16, 24, 64] {
+            let params = BtbParams::default();
+            let mut btb = Btb::new(&params);
+            let branches = u64::from(params.entries);
+            for n in 0..branches / 2 {
+                btb.taken(0x40_0000 + n * apart, 1);
+            }
+            let held = (0..branches / 2).filter(|n| btb.holds(0x40_0000 + n * apart)).count();
+            assert!(held as u64 >= branches / 2 * 95 / 100, "{apart} apart: {held}");
+        }
     }
 }
