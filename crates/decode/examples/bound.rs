@@ -20,14 +20,24 @@ fn def(code: &[u8]) -> BlockDef {
     BlockDef { id: 0, addr: BASE, lens, bytes: code.to_vec() }
 }
 
-/// Slots at allocation.
-fn slots(block: &Block) -> f64 {
-    let n = block
-        .uops
-        .iter()
-        .filter(|u| !u.flags.has(UopFlags::FUSED) || u.flags.has(UopFlags::UNLAMINATED))
-        .count();
-    n as f64
+/// Cycles of allocation: four slots each, a split pair in one cycle, a merge in a cycle of its own.
+fn allocate(block: &Block) -> f64 {
+    let own = |u: &Uop| !u.flags.has(UopFlags::FUSED) || u.flags.has(UopFlags::UNLAMINATED);
+    let rounds = 32;
+    let (mut cycles, mut room) = (0.0, 0u32);
+    for _ in 0..rounds {
+        for (i, uop) in block.uops.iter().enumerate().filter(|(_, u)| own(u)) {
+            let next = block.uops.get(i + 1);
+            let pair = next.is_some_and(|n| n.flags.has(UopFlags::UNLAMINATED));
+            let need = if uop.flags.has(UopFlags::MERGE) { 4 } else { 1 + u32::from(pair) };
+            if room < need {
+                cycles += 1.0;
+                room = 4;
+            }
+            room -= if need == 4 { 4 } else { 1 };
+        }
+    }
+    cycles / f64::from(rounds)
 }
 
 /// Cycles in which predecode and decoders get through the block, unrolled: lines of 16 bytes, five
@@ -219,7 +229,7 @@ fn main() {
         unknown += u32::from(block.unknown);
         total += u32::from(block.insn_count);
         let chain = chain(&block, &def);
-        let parts = [slots(&block) / 4.0, pressure(&block), chain, decode(&block)];
+        let parts = [allocate(&block), pressure(&block), chain, decode(&block)];
         let predicted = parts.iter().copied().fold(0.25, f64::max);
         let error = (predicted - measured).abs() / measured;
         results.push(Result { error, predicted, measured, parts, line: text(&code) });

@@ -2,7 +2,7 @@
 
 use iced_x86::{
     Decoder as Bytes, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpKind,
+    OpKind, Register,
 };
 use stream::BlockDef;
 use stream::marker;
@@ -233,12 +233,19 @@ fn has_lcp(item: &Item) -> bool {
 
 /// Instructions of one slot that only the first decoder takes, and how many decoders then work
 /// beside it. Found with blocks of the BHive measurements that are bound by decoding: `setcc` with
-/// three others takes two cycles and with two others one; a register bit test always has a cycle
-/// of its own.
+/// three others takes two cycles and with two others one; register bit tests, sign extensions of
+/// the accumulator and `pop r12` always have a cycle of their own.
 fn restricted(insn: &Instruction) -> Option<u8> {
     use Mnemonic::*;
     match insn.mnemonic() {
         Bt | Bts | Btr | Btc | Cdqe | Cwde | Cbw => Some(0),
+        Shl | Shr | Sar | Sal | Rol | Ror
+            if insn.op_count() == 2 && insn.op1_kind() == OpKind::Register =>
+        {
+            Some(0)
+        }
+        // The encoding shared with `pop rsp`.
+        Pop if matches!(insn.op0_register(), Register::RSP | Register::R12) => Some(0),
         Seta | Setae | Setb | Setbe | Sete | Setg | Setge | Setl | Setle | Setne | Setno
         | Setnp | Setns | Seto | Setp | Sets => Some(2),
         _ => None,

@@ -454,7 +454,7 @@ fn mark_fused(insn: &Instruction, row: &Row, operands: &Operands, uops: &mut Vec
         surplus -= 1;
         if indexed && uops[i - 1].kind == UopKind::Load && uops[i].kind == UopKind::Exec {
             let to = operands.dsts.iter().next();
-            let rmw = to.is_none_or(|r| operands.srcs.contains(r));
+            let rmw = to.is_some_and(|r| operands.srcs.contains(r));
             if !fuse::keeps_indexed_load(insn, !operands.flag_srcs.is_empty(), rmw) {
                 uops[i].flags.0 |= UopFlags::UNLAMINATED;
             }

@@ -80,8 +80,8 @@ impl UopFlags {
     /// Register move that rename may eliminate; executes as an ordinary uop when it does not.
     pub const MOVE: u16 = 1 << 4;
     /// Micro-fused in decoders and uop cache, but split ("unlaminated") before allocation because
-    /// of indexed addressing: takes a slot of its own from allocation to retirement. Set together
-    /// with `FUSED`.
+    /// of indexed addressing: takes a slot of its own from allocation to retirement, in the same cycle as
+    /// the uop before it. Set together with `FUSED`.
     pub const UNLAMINATED: u16 = 1 << 5;
     /// The memory address has an index register (port 7 cannot do it; load-to-use is one longer).
     pub const INDEXED: u16 = 1 << 6;
@@ -100,7 +100,8 @@ impl UopFlags {
     pub const SIMPLE_ADDRESS: u16 = 1 << 12;
     /// Belongs to a marker: every machine leaves it out.
     pub const MARKER: u16 = 1 << 13;
-    /// Written to by an instruction that only merges into the old value (partial register).
+    /// Inserted at rename to merge a high-byte register into its full register: no slot in the
+    /// decoders, allocated in a cycle of its own.
     pub const MERGE: u16 = 1 << 14;
 
     /// Whether any of the bits is set.

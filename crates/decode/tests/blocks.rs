@@ -76,11 +76,17 @@ fn decoders_are_chosen_by_slots_and_by_instruction() {
     assert_eq!(class("4801d8"), (DecodeClass::Simple, 3), "add");
     // Four slots in all in a cycle: a two-slot instruction leaves two.
     assert_eq!(class("480f44c3"), (DecodeClass::Complex, 2), "cmove, 2 slots");
-    assert_eq!(class("48d3e0"), (DecodeClass::Complex, 1), "shl by cl, 3 slots");
+    assert_eq!(class("480f47c3"), (DecodeClass::Complex, 1), "cmova, 3 slots");
+    assert_eq!(class("48d3e0"), (DecodeClass::Complex, 0), "shl by cl");
     assert_eq!(class("0f94c0"), (DecodeClass::Complex, 2), "setcc");
     assert_eq!(class("4898"), (DecodeClass::Complex, 0), "cdqe");
     assert_eq!(class("0fbae003"), (DecodeClass::Complex, 0), "bt");
     assert_eq!(class("f7f1"), (DecodeClass::Microcoded, 0), "div");
+    assert_eq!(class("415c"), (DecodeClass::Complex, 0), "pop r12, the encoding of pop rsp");
+    assert_eq!(class("5b"), (DecodeClass::Simple, 3), "pop rbx");
+    assert_eq!(block("4801d8").insns[0].opcode_offset, 1, "REX");
+    assert_eq!(block("66490fafc3").insns[0].opcode_offset, 2, "66 and REX");
+    assert_eq!(block("c5e9efca").insns[0].opcode_offset, 0, "VEX counts as opcode");
     assert!(block("4839d8").insns[0].macro_fusible, "cmp");
     assert!(!block("4809d8").insns[0].macro_fusible, "or");
     assert!(!block("833b05").insns[0].macro_fusible, "memory with immediate");

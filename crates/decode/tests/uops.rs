@@ -248,6 +248,11 @@ fn indexed_pairs_are_split_at_allocation_unless_the_destination_is_a_source() {
     // addps xmm,[base+index]: stays. vaddps with three operands: split.
     expect("0f58048b", &["load p23 t0 <- rbx rcx +indexed", "p1 lat3 v0 <- t0 v0 +fused"]);
     expect("c5f058048b", &["load p23 t0 <- rbx rcx +indexed", "p1 lat3 v0 <- t0 v1 +fused +split"]);
+    // cmp has no destination: split.
+    expect(
+        "3b048b",
+        &["load p23 t0 <- rbx rcx +indexed", "p0156 cf spazo <- rax t0 +fused +split"],
+    );
     // cmove also reads flags: split.
     expect(
         "480f44048b",
