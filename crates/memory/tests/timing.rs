@@ -174,6 +174,51 @@ fn one_more_superqueue_entry_is_one_more_line_from_memory_at_once() {
     }
 }
 
+/// Lines `first..` of a page each `way` bytes apart, loaded until they left the cache before.
+fn loads_at_once(params: &MemoryParams, way: u64, assoc: u64) -> Vec<(u64, Level)> {
+    let mut memory = new(params);
+    for n in 0..=assoc {
+        for line in 0..4 {
+            memory.load(1, BASE + n * way + line * LINE, 8, 0);
+        }
+    }
+    memory.store_address_tlb(BASE, 8, FAR / 2);
+    (0..4)
+        .map(|line| memory.load(1, BASE + line * LINE, 8, FAR))
+        .map(|a| (a.ready, a.level))
+        .collect()
+}
+
+#[test]
+fn lines_of_one_cycle_leave_the_l2_and_the_llc_an_interval_apart() {
+    let mut params = plain();
+    // A multiple of the interval, so that the first request's interval begins at its own cycle.
+    (params.l2.interval, params.llc.interval) = (4, 10);
+    let way = params.l1d.size / u64::from(params.l1d.assoc);
+    let expected: Vec<_> =
+        (0..4).map(|n| (FAR + params.l2.latency + n * params.l2.interval, Level::L2)).collect();
+    assert_eq!(loads_at_once(&params, way, params.l1d.assoc.into()), expected);
+    let way = params.l2.size / u64::from(params.l2.assoc);
+    let first = FAR + params.llc.latency + params.llc.path;
+    let expected: Vec<_> = (0..4).map(|n| (first + n * params.llc.interval, Level::Llc)).collect();
+    assert_eq!(loads_at_once(&params, way, params.l2.assoc.into()), expected);
+}
+
+#[test]
+fn a_prefetch_holds_a_fill_buffer_until_its_line_arrives() {
+    let mut params = plain();
+    (params.prefetch.ip_stride, params.l1d.fill_buffers) = (true, 1);
+    let mut memory = new(&params);
+    map(&mut memory, BASE, 1);
+    for n in 0..3 {
+        memory.load(7, BASE + n * LINE, 8, FAR * (n + 1));
+    }
+    // The third load asked for the fourth line; a miss meanwhile waits for that line's arrival.
+    let arrival = 3 * FAR + params.l1d.latency + dram(&params);
+    let miss = memory.load(1, BASE + 40 * LINE, 8, 3 * FAR + 20);
+    assert!(miss.ready > arrival + params.llc.latency, "{} {arrival}", miss.ready);
+}
+
 #[test]
 fn a_load_over_a_line_end_costs_both_lines_and_the_split() {
     let params = plain();

@@ -167,6 +167,23 @@ fn an_interpreter_loop_over_a_fixed_program_is_learned() {
 }
 
 #[test]
+fn a_change_of_habit_is_learned_anew() {
+    let mut predictor = new();
+    let programs = [[0_u64, 1, 2, 3, 4, 5, 6, 7, 8, 9], [5, 0, 9, 2, 7, 4, 3, 6, 1, 8]];
+    for phase in 0..6 {
+        let mut missed = 0;
+        for round in 0..2_000 {
+            for op in programs[phase % 2] {
+                let wrong = indirect(&mut predictor, 0x140, 0x1000 + op * 0x40)
+                    | conditional(&mut predictor, 0x200, op < 3);
+                missed += u64::from(wrong && round >= 1_000);
+            }
+        }
+        assert!(missed < 1_000 * 10 / 50, "phase {phase}: {missed}");
+    }
+}
+
+#[test]
 fn a_taken_branch_misses_the_target_buffer_once_and_again_when_it_was_put_out() {
     let params = PredictParams::default();
     let mut predictor = new();
