@@ -37,7 +37,9 @@ NAMES = {
     "mov_cr": "mov", "mov_dr": "mov", "sal": "shl",
 }
 # Operand kinds that the table need not tell apart, because the general form is the same.
-FIXED = {"AL": "r8", "AX": "r16", "EAX": "r32", "RAX": "r64", "FS": "seg", "GS": "seg", "SEG": "seg"}
+FIXED = {
+    "AL": "r8", "AX": "r16", "EAX": "r32", "RAX": "r64", "FS": "seg", "GS": "seg", "SEG": "seg",
+}
 KINDS = {"R8l": "r8", "VSIB_XMM": "x", "VSIB_YMM": "y", "Rel8": "rel", "Rel32": "rel"}
 
 

@@ -7,6 +7,18 @@
 //!   markers ──────────────────────────────> Block { insns, uops, mem slots, markers, branch }
 //! ```
 //!
+//! The tables are data (`data/*.tsv`, one pair of files per core family, made by
+//! `tools/uops_table.py` and by hand); the rules that they do not hold are code:
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `key`, `table` | forms of instructions and what was measured for each |
+//! | `operands` | what an instruction reads and writes, partial registers, flag groups |
+//! | `idiom`, `fuse` | zeroing and moves at rename, macro-fusion, unlamination |
+//! | `shape` | how the uops of an instruction depend on each other |
+//! | `emit`, `decoder` | uops in order with their marks; blocks, markers, decoders |
+//! | `values` | addresses of straight-line code run by itself, as in block measurements |
+//!
 //! A [`Block`] is decoded once and executed many times: everything static about an instruction is
 //! worked out here, so that the core model's inner loop only adds times. What is measured
 //! (uops, ports, latencies) comes from the instruction table; what is structural (register and

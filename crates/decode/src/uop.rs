@@ -33,7 +33,8 @@ impl Reg {
     pub const CF: Reg = Reg(44);
     /// The other arithmetic flags (sign, parity, adjust, zero, overflow), renamed as one group.
     pub const SPAZO: Reg = Reg(45);
-    /// Everything else with state worth a dependency: direction flag, x87 status and control, MXCSR.
+    /// Everything else with state worth a dependency: direction flag, x87 status and control,
+    /// MXCSR.
     pub const STATUS: Reg = Reg(46);
     /// Base of the FS segment; written rarely, read by thread-local accesses.
     pub const FSBASE: Reg = Reg(47);
@@ -80,20 +81,23 @@ impl UopFlags {
     /// Register move that rename may eliminate; executes as an ordinary uop when it does not.
     pub const MOVE: u16 = 1 << 4;
     /// Micro-fused in decoders and uop cache, but split ("unlaminated") before allocation because
-    /// of indexed addressing: takes a slot of its own from allocation to retirement, in the same cycle as
-    /// the uop before it. Set together with `FUSED`.
+    /// of indexed addressing: takes a slot of its own from allocation to retirement, in the same
+    /// cycle as the uop before it. Set together with `FUSED`.
     pub const UNLAMINATED: u16 = 1 << 5;
     /// The memory address has an index register (port 7 cannot do it; load-to-use is one longer).
     pub const INDEXED: u16 = 1 << 6;
     /// Ends a block: the branch condition or target is known when it completes.
     pub const BRANCH: u16 = 1 << 7;
-    /// Locked read-modify-write or full fence: waits until it is the oldest, stores drain first.
+    /// Locked read-modify-write or full fence: waits until it is the oldest, stores drain first. On
+    /// the first uop of the instruction; the others depend on it.
     pub const FENCE: u16 = 1 << 8;
-    /// Serialising (cpuid, syscall, …): younger instructions wait for its retirement.
+    /// Serialising (cpuid, syscall, …): younger instructions wait for its retirement. On all uops
+    /// of the instruction.
     pub const SERIALIZE: u16 = 1 << 9;
     /// Wide or vector load (its load-to-use latency is longer than an integer load's).
     pub const VECTOR: u16 = 1 << 10;
-    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it.
+    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its slot
+    /// has an address only where the feeder reports one.
     pub const PREFETCH: u16 = 1 << 11;
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
@@ -169,7 +173,10 @@ pub struct Insn {
     pub fused_with_previous: bool,
     /// Belongs to a marker (carrier or operand store).
     pub marker: bool,
-    /// A string instruction with a repeat prefix: each iteration enters the block anew.
+    /// A string instruction with a repeat prefix: each iteration enters the block anew. The uops
+    /// are those of one iteration: of `movs` and `stos` only the load and the store, because the
+    /// microcode moves the pointers for many elements at once (and copies up to 32 bytes a cycle:
+    /// the core may join iterations within 32 bytes); of the others those without a prefix.
     pub rep: bool,
     /// Has an operand of 32-bit immediate or displacement kind that takes two uop-cache slots
     /// (64-bit immediates).
@@ -200,8 +207,8 @@ pub struct Insn {
     /// fourth decoder, which cannot see the next instruction.
     pub macro_fusible: bool,
     /// Bytes of legacy and REX prefixes. The first opcode byte follows; where it lies in the
-    /// 16-byte line before that of the instruction's last byte, predecode handles the instruction in
-    /// both.
+    /// 16-byte line before that of the instruction's last byte, predecode handles the instruction
+    /// in both.
     pub opcode_offset: u8,
     /// Cycles that a repeated string instruction takes to get going, 0 for other instructions. Its
     /// uops are those of one iteration.
