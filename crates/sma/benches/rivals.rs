@@ -1,0 +1,114 @@
+//! dlmalloc and talc on a fixed arena, behind the interface of a heap.
+
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+
+/// An allocator that a trace can be replayed on. Both calls take the size.
+pub trait Subject {
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>>;
+    /// # Safety
+    /// `ptr` is a live allocation of `bytes`.
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize);
+}
+
+/// A heap of this crate.
+pub struct Ours<A>(pub A);
+
+impl<A: sma::Arena> Subject for Ours<A> {
+    #[inline]
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        self.0.alloc(bytes).ok()
+    }
+
+    #[inline]
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller's promise.
+        let _ = unsafe { self.0.free(ptr, bytes) };
+    }
+}
+
+/// Gives dlmalloc one arena, once.
+pub struct Once(Cell<Option<(*mut u8, usize)>>);
+
+// SAFETY: used on one thread.
+unsafe impl Send for Once {}
+
+// SAFETY: the arena is handed out once and never taken back.
+unsafe impl dlmalloc::Allocator for Once {
+    fn alloc(&self, _: usize) -> (*mut u8, usize, u32) {
+        self.0.take().map_or((std::ptr::null_mut(), 0, 0), |(ptr, bytes)| (ptr, bytes, 0))
+    }
+    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
+        false
+    }
+    fn free(&self, _: *mut u8, _: usize) -> bool {
+        false
+    }
+    fn can_release_part(&self, _: u32) -> bool {
+        false
+    }
+    fn allocates_zeros(&self) -> bool {
+        false
+    }
+    fn page_size(&self) -> usize {
+        4096
+    }
+}
+
+/// dlmalloc, the crate.
+pub struct Dl(UnsafeCell<dlmalloc::Dlmalloc<Once>>);
+
+impl Dl {
+    pub fn new(arena: NonNull<u8>, bytes: usize) -> Self {
+        let once = Once(Cell::new(Some((arena.as_ptr(), bytes))));
+        Self(UnsafeCell::new(dlmalloc::Dlmalloc::new_with_allocator(once)))
+    }
+}
+
+impl Subject for Dl {
+    #[inline]
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        // SAFETY: one thread, no reference is kept.
+        NonNull::new(unsafe { (*self.0.get()).malloc(bytes, 8) })
+    }
+
+    #[inline]
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
+        // SAFETY: one thread, no reference is kept; the caller's promise.
+        unsafe { (*self.0.get()).free(ptr.as_ptr(), bytes, 8) };
+    }
+}
+
+/// talc.
+pub struct Talc(UnsafeCell<talc::Talc<talc::ErrOnOom>>);
+
+impl Talc {
+    pub fn new(arena: NonNull<u8>, bytes: usize) -> Self {
+        let mut talc = talc::Talc::new(talc::ErrOnOom);
+        // SAFETY: the arena outlives the allocator and is used by it alone.
+        unsafe {
+            talc.claim(talc::Span::from_base_size(arena.as_ptr(), bytes)).expect("arena too small");
+        }
+        Self(UnsafeCell::new(talc))
+    }
+}
+
+impl Subject for Talc {
+    #[inline]
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let layout = Layout::from_size_align(bytes, 8).ok()?;
+        // SAFETY: one thread, no reference is kept; the size is not zero.
+        unsafe { (*self.0.get()).malloc(layout).ok() }
+    }
+
+    #[inline]
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
+        let Ok(layout) = Layout::from_size_align(bytes, 8) else { return };
+        // SAFETY: one thread, no reference is kept; the caller's promise.
+        unsafe { (*self.0.get()).free(ptr, layout) };
+    }
+}
