@@ -3,13 +3,15 @@
 //! A block execution is complete when the next block of its thread begins; only then is it known
 //! where control went. Memory events name their instruction; each takes the first free slot of that
 //! instruction and direction. Pieces of a wide access and anything beyond the slots are dropped
-//! (counted in [`Aligner::extra_accesses`]); a slot without an event holds no address.
+//! (counted in [`Aligner::extra_accesses`]); a slot without an event holds no address. A string
+//! instruction with a repeat prefix runs all its iterations within one execution of its block: the
+//! addresses of the further iterations follow those of the slots.
 
 use std::sync::Arc;
 
 use decode::{Block, Decoder};
 use stream::event::{self, Control, Event};
-use stream::{MarkerOp, Packet, StreamError};
+use stream::{BlockDef, MarkerOp, Packet, StreamError};
 use uarch::NO_ADDRESS;
 
 use crate::batch::{Batch, Item, StepRecord};
@@ -23,6 +25,8 @@ const MADVISE: u64 = 28;
 const MAP_FIXED: u64 = 0x10;
 const MADV_DONTNEED: u64 = 4;
 const MADV_FREE: u64 = 8;
+/// The feeder's translator ends blocks at pages of this size.
+const OS_PAGE: u64 = 4096;
 
 /// What the planner has to know of a block before it runs.
 struct Known {
@@ -150,7 +154,7 @@ impl Aligner {
             if def.id as usize != self.known.len() || !def.is_well_formed() {
                 return Err(broken("a block out of order or with wrong lengths"));
             }
-            let block = Arc::new(self.decoder.block(def));
+            let block = Arc::new(self.decode(def));
             self.unknown_instructions += u64::from(block.unknown);
             let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
             let last_repeat = block.insns.last().filter(|insn| insn.rep);
@@ -165,6 +169,21 @@ impl Aligner {
             batch.blocks.push(block);
         }
         Ok(())
+    }
+
+    /// The decoded block, without a last instruction that the end of an operating-system page cuts
+    /// short: the feeder's translator met it, gave it up, and starts the next block with it. Its
+    /// bytes are then no instruction, because no instruction is the beginning of another.
+    fn decode(&self, def: &BlockDef) -> Block {
+        let block = self.decoder.block(def);
+        if block.unknown == 0 || !def.end().is_multiple_of(OS_PAGE) || def.lens.len() < 2 {
+            return block;
+        }
+        let mut whole = def.clone();
+        let cut = whole.lens.pop().map_or(0, usize::from);
+        whole.bytes.truncate(whole.bytes.len() - cut);
+        let shorter = self.decoder.block(&whole);
+        if shorter.unknown < block.unknown { shorter } else { block }
     }
 
     fn switch_thread(&mut self, thread: u32, batch: &mut Batch) {
@@ -223,7 +242,9 @@ impl Aligner {
     #[inline(always)]
     fn close(&mut self, next: u64, batch: &mut Batch) {
         let Some(open) = self.open.take() else { return };
+        let slots = self.known[open.index as usize].block.slots.len();
         batch.steps.push(StepRecord {
+            repeats: (batch.addresses.len() - open.first_address - slots) as u32,
             block: open.index,
             first_address: open.first_address as u32,
             first_value: open.first_value as u32,
@@ -257,16 +278,14 @@ impl Aligner {
                 return;
             }
         }
-        self.extra_accesses += 1;
+        if insn.rep {
+            batch.addresses.push(addr);
+        } else {
+            self.extra_accesses += 1;
+        }
     }
 
-    fn control(
-        &mut self,
-        kind: Control,
-        payload: u64,
-        words: &[u64],
-        batch: &mut Batch,
-    ) {
+    fn control(&mut self, kind: Control, payload: u64, words: &[u64], batch: &mut Batch) {
         match kind {
             Control::Syscall => {
                 if let Some((addr, len)) = unmapped(payload, words) {

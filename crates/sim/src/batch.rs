@@ -11,6 +11,8 @@ pub struct StepRecord {
     pub block: u32,
     /// First address; there is one for each memory slot of the block.
     pub first_address: u32,
+    /// Addresses of further iterations of a repeated string instruction, after those.
+    pub repeats: u32,
     /// First marker value.
     pub first_value: u32,
     /// Number of marker values.

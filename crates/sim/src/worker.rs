@@ -92,9 +92,11 @@ impl Worker {
         for record in &batch.steps[from..to] {
             let block = &*self.blocks[record.block as usize];
             let (address, value) = (record.first_address as usize, record.first_value as usize);
+            let repeats = address + block.slots.len();
             let step = Step {
                 block,
-                addresses: &batch.addresses[address..address + block.slots.len()],
+                addresses: &batch.addresses[address..repeats],
+                repeats: &batch.addresses[repeats..repeats + record.repeats as usize],
                 values: &batch.values[value..value + record.values as usize],
                 next: record.next,
             };

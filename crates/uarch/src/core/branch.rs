@@ -1,4 +1,4 @@
-//! The end of a block: prediction, redirects, wrong-path fetch, repeats.
+//! The end of a block: prediction, redirects, wrong-path fetch.
 
 use super::*;
 use predict::BranchKind as Predicted;
@@ -82,47 +82,6 @@ impl<O: Observer> Core<O> {
     fn asynchronous(&mut self) {
         self.counters.asynchronous += 1;
         self.drain(u64::from(self.params.syscall));
-    }
-
-    /// Whether the block is one more iteration of the string instruction that ran last.
-    #[inline(always)]
-    pub(super) fn continues_repeat(&self, block: &Block) -> bool {
-        self.repeating != 0 && block.addr == self.repeating
-    }
-
-    #[inline(always)]
-    pub(super) fn note_repeat(&mut self, block: &Block) {
-        self.repeating = match block.insns.last() {
-            Some(insn) if insn.rep => block.addr + u64::from(insn.offset),
-            _ => 0,
-        };
-    }
-
-    /// A further iteration of a repeated string instruction: its uops come from the microcode
-    /// sequencer. Copies and fills move up to 32 bytes at a time ([IOM] enhanced `rep movsb`), so
-    /// only each 32nd byte costs uops; compares and scans pay for every element.
-    pub(super) fn repeat_iteration(&mut self, step: &Step) {
-        let block = step.block;
-        let Some(insn) = block.insns.first() else { return };
-        let stores = block.slots.iter().any(|slot| slot.store);
-        let size = block.slots.first().map_or(1, |slot| u64::from(slot.size));
-        if stores {
-            self.repeat_bytes += size;
-            let first = step.addresses.first().copied().unwrap_or(NO_ADDRESS);
-            if self.repeat_bytes < 32 || first == NO_ADDRESS {
-                return;
-            }
-            self.repeat_bytes = 0;
-        }
-        let pc = block.addr;
-        let first = usize::from(insn.first_uop);
-        for uop in &block.uops[first..first + usize::from(insn.uops)] {
-            let moves_data = uop.kind != UopKind::Exec;
-            if !stores || moves_data {
-                self.uop(step, uop, pc);
-            }
-        }
-        self.finish_instruction();
     }
 }
 

@@ -16,6 +16,7 @@ mod allocate;
 mod branch;
 mod execute;
 mod marker;
+mod repeat;
 mod store;
 mod warm;
 
@@ -47,6 +48,9 @@ pub struct Step<'a> {
     pub block: &'a Block,
     /// An address, or [`NO_ADDRESS`], for each of its memory slots.
     pub addresses: &'a [u64],
+    /// If it ends with a repeated string instruction: addresses of the iterations after the first,
+    /// as many for each as the instruction has memory slots.
+    pub repeats: &'a [u64],
     /// Values of its markers' operands, in order.
     pub values: &'a [u64],
     /// Address of the block that this thread executes next; 0 when there is none.
@@ -116,6 +120,8 @@ pub struct Core<O: Observer = ()> {
     /// Address of the string instruction that repeats.
     repeating: u64,
     repeat_bytes: u64,
+    /// Addresses of one iteration, in the places of its slots.
+    iteration: Vec<u64>,
     calls: CallTracker,
     counters: CoreCounters,
     observer: O,
@@ -173,6 +179,7 @@ impl<O: Observer> Core<O> {
             block_retired: 0,
             repeating: 0,
             repeat_bytes: 0,
+            iteration: Vec::new(),
             calls: CallTracker::default(),
             counters: CoreCounters::default(),
             observer,
@@ -250,10 +257,11 @@ impl<O: Observer> Core<O> {
     pub fn execute(&mut self, step: &Step) {
         let block = step.block;
         if self.continues_repeat(block) {
-            self.repeat_iteration(step);
+            self.repeat_iteration(step, step.addresses, true);
             return;
         }
         self.block_retired = 0;
+        self.repeat_bytes = 0;
         if self.elide_until.is_some() || !block.markers.is_empty() {
             self.execute_marked(step);
         } else {
@@ -262,6 +270,9 @@ impl<O: Observer> Core<O> {
             }
         }
         if self.elide_until.is_none() {
+            if !step.repeats.is_empty() {
+                self.repeat(step);
+            }
             self.resolve_branch(step);
         }
         self.note_repeat(block);

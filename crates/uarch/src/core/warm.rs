@@ -19,6 +19,9 @@ impl<O: Observer> Core<O> {
             self.warm_marked(step);
         }
         if self.elide_until.is_none() {
+            if !step.repeats.is_empty() {
+                self.warm_repeat(step);
+            }
             self.warm_branch(step);
         }
         self.note_repeat(block);
@@ -38,7 +41,7 @@ impl<O: Observer> Core<O> {
     }
 
     #[inline(always)]
-    fn warm_access(&mut self, pc: u64, slot: &decode::MemSlot, address: u64) {
+    pub(super) fn warm_access(&mut self, pc: u64, slot: &decode::MemSlot, address: u64) {
         if address == NO_ADDRESS {
             return;
         }
