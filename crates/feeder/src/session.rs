@@ -15,8 +15,10 @@ use stream::{StreamError, live};
 static SESSION: OnceLock<Session> = OnceLock::new();
 /// Set in a forked child: it must stay silent.
 static CHILD: AtomicBool = AtomicBool::new(false);
-/// Set once the consumer has left and the callbacks are being removed.
+/// Set once the consumer has left: what is written into the slots is forgotten.
 static LEFT: AtomicBool = AtomicBool::new(false);
+/// Set once the callbacks are being removed.
+static REMOVED: AtomicBool = AtomicBool::new(false);
 /// How many threads live.
 static LIVE: AtomicU32 = AtomicU32::new(0);
 /// Highest thread number of QEMU so far.
@@ -62,6 +64,11 @@ pub fn is_silent() -> bool {
     CHILD.load(Relaxed) || LEFT.load(Relaxed)
 }
 
+/// Whether this process was forked off the traced one.
+pub fn is_child() -> bool {
+    CHILD.load(Relaxed)
+}
+
 /// How many threads live.
 pub fn live_threads() -> u32 {
     LIVE.load(Relaxed)
@@ -70,6 +77,7 @@ pub fn live_threads() -> u32 {
 /// Enters a new thread.
 pub fn add_thread(vcpu: c_uint) {
     HIGHEST.fetch_max(vcpu, Relaxed);
+    LIVE.fetch_add(1, Relaxed);
     let Some(mut inner) = lock() else {
         // SAFETY: the thread does not run yet.
         unsafe { hot::set_slot(vcpu, head_of(private_slot())) };
@@ -78,17 +86,16 @@ pub fn add_thread(vcpu: c_uint) {
     let thread = inner.producer.new_thread();
     let slot = inner.producer.first_slot(thread);
     inner.threads.push((vcpu, thread));
-    LIVE.fetch_add(1, Relaxed);
     // SAFETY: the thread does not run yet.
     unsafe { hot::set_slot(vcpu, head_of(slot)) };
 }
 
 /// Publishes a thread's last events and takes it out.
 pub fn remove_thread(vcpu: c_uint) {
+    LIVE.fetch_sub(1, Relaxed);
     let Some(mut inner) = lock() else { return };
     let Some(at) = inner.threads.iter().position(|&(v, _)| v == vcpu) else { return };
     inner.threads.remove(at);
-    LIVE.fetch_sub(1, Relaxed);
     // SAFETY: the thread makes this call and executes no guest code any more.
     unsafe {
         let slot = hot::slot(vcpu);
@@ -114,8 +121,7 @@ pub unsafe fn flush(vcpu: c_uint) -> *mut SlotHead {
         let next = head_of(inner.producer.publish(slot.cast::<Slot>()));
         hot::set_slot(vcpu, next);
         if inner.producer.detached() {
-            drop(inner);
-            leave();
+            LEFT.store(true, Relaxed);
         }
         next
     }
@@ -148,9 +154,16 @@ pub fn count_unreadable() {
     }
 }
 
-/// Removes the callbacks, so that the guest runs on at QEMU's own speed.
-fn leave() {
-    if LEFT.swap(true, Relaxed) {
+/// Removes the callbacks once nothing is fed, so that the guest runs on at QEMU's own speed.
+///
+/// Only from within a system call of a process with one thread: QEMU 7.2 frees the callbacks but
+/// keeps using those of the last instruction that accessed memory from a helper, unless the thread
+/// left the translated code for a system call since (mended in QEMU 8.0, "tcg: Clear plugin_mem_cbs
+/// on TB exit"). Until then, and with several threads, the callbacks write into slots that are
+/// forgotten when full.
+pub fn remove_callbacks_if_silent() {
+    let alone = is_child() || live_threads() == 1;
+    if !is_silent() || !alone || REMOVED.swap(true, Relaxed) {
         return;
     }
     if let Some(session) = SESSION.get() {

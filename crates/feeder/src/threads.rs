@@ -42,11 +42,10 @@ unsafe extern "C" fn on_start(_id: PluginId, vcpu: c_uint) {
 }
 
 unsafe extern "C" fn on_end(_id: PluginId, vcpu: c_uint) {
-    if session::is_silent() {
-        return;
+    if !session::is_silent() {
+        // SAFETY: the thread makes this call.
+        unsafe { hot::push(vcpu, &[control(Control::ThreadEnd, 0, 0)]) };
     }
-    // SAFETY: the thread makes this call.
-    unsafe { hot::push(vcpu, &[control(Control::ThreadEnd, 0, 0)]) };
     session::remove_thread(vcpu);
 }
 
@@ -87,8 +86,12 @@ unsafe extern "C" fn on_syscall(
 }
 
 unsafe extern "C" fn on_syscall_ret(_id: PluginId, vcpu: c_uint, num: i64, ret: i64) {
+    if session::is_silent() {
+        session::remove_callbacks_if_silent();
+        return;
+    }
     let forks = matches!(num, syscall::CLONE | syscall::FORK | syscall::VFORK | syscall::CLONE3);
-    if forks && ret > 0 && !session::is_silent() && CLONE_FLAGS.get() & CLONE_THREAD == 0 {
+    if forks && ret > 0 && CLONE_FLAGS.get() & CLONE_THREAD == 0 {
         // SAFETY: the thread makes this call.
         unsafe { hot::push(vcpu, &[control(Control::Fork, 0, 0)]) };
     }

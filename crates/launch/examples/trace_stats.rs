@@ -6,6 +6,7 @@
 //!   --null            count packets and words only: the speed of the stream itself
 //!   --no-guest        keep the program's own allocator
 //!   --record=FILE     write the stream to a file as well
+//!   --detach=N        let the program run on untraced after N packets
 //! cargo run --release -p mallacc-launch --example trace_stats -- [--null] --replay=FILE
 //! ```
 
@@ -111,11 +112,13 @@ fn count(
     source: &mut impl Source,
     null: bool,
     mut recorder: Option<Recorder>,
+    mut each: impl FnMut(u64),
 ) -> Result<(), StreamError> {
     let start = Instant::now();
     let (mut counts, mut packet, mut blocks) = (Counts::default(), Packet::default(), Vec::new());
     while source.next(&mut packet)? {
         counts.add(&packet, &mut blocks, null);
+        each(counts.packets);
         if let Some(recorder) = &mut recorder {
             recorder.write(&mut packet)?;
         }
@@ -134,7 +137,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     if let Some(path) = given.value("--replay=") {
         let mut source = FileSource::open(path)?;
         eprintln!("header        {:?}", source.header());
-        return Ok(count(&mut source, given.has("--null"), None)?);
+        return Ok(count(&mut source, given.has("--null"), None, |_| ())?);
     }
     let Some([name, rest @ ..]) = program.as_deref() else {
         return Err("usage: trace_stats [OPTIONS] -- PROG ARGS".into());
@@ -155,7 +158,12 @@ fn run() -> Result<(), Box<dyn Error>> {
     let recorder = given.value("--record=").map(|p| Recorder::create(p, &header)).transpose()?;
     let mut launched = prepared.spawn()?;
     let mut source = launched.source().ok_or("no source")?;
-    count(&mut source, given.has("--null"), recorder)?;
+    let limit = given.value("--detach=").and_then(|n| n.to_str()?.parse().ok());
+    count(&mut source, given.has("--null"), recorder, |packets| {
+        if Some(packets) == limit {
+            launched.detach();
+        }
+    })?;
     eprintln!("live          {:?}", source.counts());
     drop(source);
     eprintln!("ended         {:?}", launched.wait()?);

@@ -140,6 +140,47 @@ fn a_detached_program_runs_to_its_end() {
 }
 
 #[test]
+fn a_program_with_threads_survives_being_detached() {
+    let Some(options) = options() else { return };
+    let bench = Bench::new();
+    let program = bench.compile("threads.c", &["-pthread"]);
+    let files = [(); 3].map(|()| tempfile::NamedTempFile::new().unwrap());
+    let mut launched = start(options, &[&program, "6"], files.each_ref()).unwrap();
+    let mut source = launched.source().unwrap();
+    let mut packet = Packet::default();
+    while packet.thread < 3 {
+        assert!(source.next(&mut packet).unwrap());
+    }
+    launched.detach();
+    assert!(!source.next(&mut packet).unwrap());
+    drop(source);
+    assert_eq!(launched.wait().unwrap(), Fate::Exited(0));
+    assert_eq!(std::fs::read_to_string(files[1].path()).unwrap(), "joined\n");
+}
+
+#[test]
+fn signals_reach_the_program() {
+    let Some(options) = options() else { return };
+    let files = [(); 3].map(|()| tempfile::NamedTempFile::new().unwrap());
+    let script =
+        "$SIG{INT} = sub { print \"caught\"; exit 9 }; $| = 1; print \"ready \"; 1 while 1";
+    let mut launched = start(options, &["perl", "-e", script], files.each_ref()).unwrap();
+    let mut source = launched.source().unwrap();
+    let (mut packet, mut tally, mut sent) = (Packet::default(), common::Tally::default(), false);
+    while source.next(&mut packet).unwrap() {
+        tally.add(&packet);
+        if !sent && std::fs::read_to_string(files[1].path()).unwrap() == "ready " {
+            sent = true;
+            // SAFETY: our own child, which is not yet awaited.
+            assert_eq!(unsafe { libc::kill(launched.pid() as i32, libc::SIGINT) }, 0);
+        }
+    }
+    assert_eq!(launched.wait().unwrap(), Fate::Exited(9));
+    assert_eq!(tally.exit, Some(9));
+    assert_eq!(std::fs::read_to_string(files[1].path()).unwrap(), "ready caught");
+}
+
+#[test]
 fn a_killed_program_ends_its_stream() {
     let Some(options) = options() else { return };
     let bench = Bench::new();
