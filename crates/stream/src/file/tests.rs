@@ -261,7 +261,8 @@ fn a_device_without_room_is_an_error_with_its_reason() {
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => (0..12u32).prop_map(block),
-        6 => (0..4u16, any::<bool>(), 0..8u8, 0..64u64).prop_map(|(i, s, z, a)| mem(i, s, z, a * 8)),
+        6 => (0..4u16, any::<bool>(), 0..8u8, 0..64u64)
+            .prop_map(|(i, s, z, a)| mem(i, s, z, a * 8)),
         1 => any::<u64>(),
         1 => (0..1024u16).prop_map(value),
         1 => (0..6u8, 0..255u8).prop_map(|(k, n)| {
