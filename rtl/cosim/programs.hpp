@@ -7,7 +7,7 @@ namespace cosim {
 
 // Any operation with any operands.
 void run_wild(Lockstep &bench, uint64_t operations);
-// One prefetch per entry outstanding at once.
+// One prefetch per entry outstanding at once; then all are evicted.
 void run_all_pending(Lockstep &bench);
 // An allocator that keeps its promises; every pop hit is checked against its real lists.
 void run_allocator(Lockstep &bench, uint64_t operations);

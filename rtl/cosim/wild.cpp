@@ -157,7 +157,7 @@ void run_wild(Lockstep &bench, uint64_t operations) {
   bench.drain();
 }
 
-// Every entry gets a prefetch before the first one returns.
+// Every entry gets a prefetch before the first one returns, and is evicted.
 void run_all_pending(Lockstep &bench) {
   bench.execute({kConfig, 1, 0, 0});
   bench.execute({MCACHE_FLUSH, 0, 0, 0});
@@ -170,6 +170,10 @@ void run_all_pending(Lockstep &bench) {
   }
   for (uint64_t c = 0; c < entries; c++) {
     bench.execute({MCACHE_PREFETCH_HEAD, c, 0x1000 + 0x100 * c, 0});
+  }
+  // As many new classes evict them all while their words are on the way.
+  for (uint64_t c = entries; c < 2 * entries; c++) {
+    bench.execute({MCACHE_UPDATE, 16 * c + 1, 16 * (c + 1), c});
   }
   bench.hold_returns = false;
   bench.drain();

@@ -208,7 +208,7 @@ module malloc_cache
   assign mem_valid_o = exec_q && issue;
   assign mem_addr_o  = operation_q.ptr;
 
-`ifndef SYNTHESIS
+`ifdef MALLOC_CACHE_ASSERT
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       NoReturnAsRequest : assert (!(req_valid_i && req_ready_o) || req_op_i != OpReturn);

@@ -104,7 +104,6 @@ module malloc_cache_control
 
   // Next state. `drop_list` and `drop` forget parts of entries; the rest is by operation.
   mask_t drop_list, drop, touch, write_head, write_next;
-  logic  is_push;
 
   always_comb begin
     drop_list  = '0;
@@ -114,7 +113,6 @@ module malloc_cache_control
     map_we_o   = '0;
     write_head = '0;
     write_next = '0;
-    is_push    = 1'b0;
     valid_d    = valid_q;
     head_d     = head_q;
     next_d     = next_q;
@@ -148,7 +146,6 @@ module malloc_cache_control
         if (!is_blocked) begin
           touch = by_class;
           if (pushed) begin
-            is_push    = 1'b1;
             write_next = by_class;  // where Next was is where the new Head goes
             flip_d     = flip_q ^ by_class;
             head_d     = head_q | by_class;
@@ -278,7 +275,7 @@ module malloc_cache_control
     end
   end
 
-`ifndef SYNTHESIS
+`ifdef MALLOC_CACHE_ASSERT
   function automatic logic at_most_one(mask_t mask);
     return (mask & (mask - mask_t'(1))) == '0;
   endfunction
@@ -296,7 +293,6 @@ module malloc_cache_control
       BlockedHasNoNext : assert ((blocked_q & next_q) == '0);
       // One write per pointer pair, and never a Head that is null.
       OneWordWritten : assert ((ptr_we_o[0] & ptr_we_o[1]) == '0);
-      PushIsAWrite : assert (!is_push || write_next == by_class);
       WrittenIsGood : assert (((write_head | write_next) == '0) || operands_ok_i);
     end
   end

@@ -31,7 +31,7 @@ module malloc_cache_key #(
   assign offset = is_large ? FullWidth'(120) : '0;
   assign index  = steps + offset + ((Aligned || !rest) ? '0 : FullWidth'(1));
 
-  assign index_ok = (index >> IndexWidth) == '0;
+  assign index_ok = ((index >> IndexWidth) == '0) && ((index >> KeyWidth) == '0);
   assign size_ok  = (size_i >> KeyWidth) == '0;
 
   assign key_o     = index_i ? KeyWidth'(index) : KeyWidth'(size_i);

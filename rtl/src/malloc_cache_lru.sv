@@ -1,5 +1,6 @@
 // Order of use: each entry has a rank, 0 = used last. A used entry takes rank 0 and those that were
-// ahead of it move back by one, so the ranks stay a permutation.
+// ahead of it move back by one, so the ranks stay a permutation. That happens a cycle after the
+// use: the oldest entry is not asked for before the next operation executes, two cycles later.
 module malloc_cache_lru #(
   parameter int unsigned Entries = 16
 ) (
@@ -14,11 +15,20 @@ module malloc_cache_lru #(
 
   logic [RankWidth-1:0] rank_q[Entries];
   logic [RankWidth-1:0] touched;
+  logic [Entries-1:0]   touch_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      touch_q <= '0;
+    end else begin
+      touch_q <= en_i ? touch_i : '0;
+    end
+  end
 
   always_comb begin
     touched = '0;
     for (int unsigned i = 0; i < Entries; i++) begin
-      touched |= rank_q[i] & {RankWidth{touch_i[i]}};
+      touched |= rank_q[i] & {RankWidth{touch_q[i]}};
     end
   end
 
@@ -27,9 +37,9 @@ module malloc_cache_lru #(
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         rank_q[i] <= RankWidth'(i);
-      end else if (en_i && touch_i[i]) begin
+      end else if (touch_q[i]) begin
         rank_q[i] <= '0;
-      end else if (en_i && (rank_q[i] < touched)) begin
+      end else if (rank_q[i] < touched) begin
         rank_q[i] <= rank_q[i] + RankWidth'(1);
       end
     end
@@ -37,7 +47,7 @@ module malloc_cache_lru #(
     assign oldest_o[i] = &rank_q[i];
   end
 
-`ifndef SYNTHESIS
+`ifdef MALLOC_CACHE_ASSERT
   for (genvar i = 0; i < Entries; i++) begin : gen_assert
     for (genvar j = 0; j < i; j++) begin : gen_pair
       always_ff @(posedge clk_i) begin

@@ -35,7 +35,7 @@ module malloc_sampler #(
     end
   end
 
-`ifndef SYNTHESIS
+`ifdef MALLOC_CACHE_ASSERT
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       CountStaysBelowPeriod : assert ((count_q == '0) || (count_q < period_q));
