@@ -58,7 +58,7 @@ impl<O: Observer> Core<O> {
             let lines = (time / CYCLES_PER_LINE).min(WRONG_PATH_LINES);
             for line in 0..lines {
                 let at = self.fetch.cycle() + line * CYCLES_PER_LINE;
-                self.memory.fetch(wrong + line * LINE_BYTES, at);
+                self.memory.fetch_wrong_path(wrong + line * LINE_BYTES, at);
             }
         }
         let at = done + u64::from(self.params.mispredict_redirect);

@@ -5,8 +5,12 @@ use super::*;
 impl<O: Observer> Core<O> {
     #[inline(always)]
     pub(super) fn uop(&mut self, step: &Step, uop: &Uop, pc: u64) {
-        if !uop.flags.has(UopFlags::FUSED) || uop.flags.has(UopFlags::UNLAMINATED) {
-            self.open_slot(!uop.flags.has(UopFlags::FUSED));
+        if !uop.flags.has(UopFlags::FUSED | UopFlags::MERGE) {
+            self.open_slot(true);
+        } else if uop.flags.has(UopFlags::UNLAMINATED) {
+            self.open_slot(false);
+        } else if uop.flags.has(UopFlags::MERGE) {
+            self.open_slot_alone();
         }
         self.counters.uops += 1;
         if uop.flags.has(UopFlags::NO_EXEC | UopFlags::MOVE) && self.at_rename(uop) {
@@ -60,6 +64,16 @@ impl<O: Observer> Core<O> {
         self.observer.allocated(self.fetch.cycle(), self.allocator.cycle);
     }
 
+    /// A slot for a uop that rename inserts: no place in the queue, a cycle of its own.
+    #[cold]
+    fn open_slot_alone(&mut self) {
+        if self.allocator.used > 0 {
+            self.move_to(self.allocator.cycle + 1);
+        }
+        self.open_slot(false);
+        self.allocator.used = self.params.allocate_width;
+    }
+
     #[inline(always)]
     fn move_to(&mut self, cycle: u64) {
         if cycle > self.allocator.cycle {
@@ -79,8 +93,10 @@ impl<O: Observer> Core<O> {
             }
             ready = self.ready[usize::from(uop.srcs[0].0)];
         }
+        let chased = self.from_load >> uop.srcs[0].0 & 1;
         for dst in uop.dsts {
             self.ready[usize::from(dst.0)] = ready;
+            self.from_load = self.from_load & !(1 << dst.0) | chased << dst.0;
         }
         self.ready[usize::from(Reg::NONE.0)] = 0;
         let done = self.allocator.cycle;
@@ -161,7 +177,8 @@ impl<O: Observer> Core<O> {
         let ready = ready.max(self.stores.may_go(pc));
         let issued = self.calendar.issue(port, ready);
         let size = step.block.slots[usize::from(uop.slot)].size;
-        let access = self.memory.load(pc, address, u32::from(size), issued);
+        let mut access = self.memory.load(pc, address, u32::from(size), issued);
+        access.ready += self.address_extra(uop);
         let (mut done, mut waited) = self.after_older_stores(pc, address, size, issued, &access);
         if access.page_fault {
             self.page_fault(done);
@@ -172,6 +189,16 @@ impl<O: Observer> Core<O> {
         self.allocator.load_done(done);
         self.observer.executed(uop, Times { ready, issued, completed: done, port });
         (done, waited)
+    }
+
+    /// A load is one cycle faster when its base register comes straight from a load and a small
+    /// displacement is all that is added ([IOM] 2.3.5.1); vector registers take one cycle more.
+    #[inline(always)]
+    fn address_extra(&self, uop: &Uop) -> u64 {
+        let vector = uop.flags.has(UopFlags::VECTOR);
+        let chased = self.from_load >> uop.srcs[0].0 & 1 != 0;
+        let fast = !vector && chased && uop.flags.has(UopFlags::SIMPLE_ADDRESS);
+        u64::from(!fast) + u64::from(vector)
     }
 
     /// When the load's data is there, given the stores in flight before it.
@@ -212,8 +239,11 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
+        let loaded = uop.kind == UopKind::Load;
         for dst in uop.dsts {
             self.ready[usize::from(dst.0)] = done;
+            let bit = 1 << dst.0;
+            self.from_load = if loaded { self.from_load | bit } else { self.from_load & !bit };
         }
         self.ready[usize::from(Reg::NONE.0)] = 0;
         if done >= self.slot.completed {

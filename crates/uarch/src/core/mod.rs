@@ -101,6 +101,8 @@ pub struct Core<O: Observer = ()> {
     reply: Reply,
     /// Ready cycle of every register, and what the wait for it would be charged to.
     ready: [u64; Reg::COUNT],
+    /// Registers whose newest value came from a load, a bit each.
+    from_load: u64,
     /// Stores of the current instruction.
     pending: [PendingStore; 4],
     pending_count: usize,
@@ -168,6 +170,7 @@ impl<O: Observer> Core<O> {
             accelerator,
             reply: Reply::default(),
             ready: [0; Reg::COUNT],
+            from_load: 0,
             pending: [PendingStore::default(); 4],
             pending_count: 0,
             written: 0,

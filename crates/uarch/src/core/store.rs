@@ -40,7 +40,19 @@ impl<O: Observer> Core<O> {
         let issued = self.calendar.issue(port, ready);
         let at = self.pending_store(step, uop);
         self.pending[at].address_issued = issued;
-        let completed = issued + 1;
+        let store = self.pending[at];
+        let mut completed = issued + 1;
+        if store.address != NO_ADDRESS {
+            let size = u32::from(store.size);
+            let access = self.memory.store_address_tlb(store.address, size, issued);
+            completed = completed.max(access.ready);
+            if access.page_fault {
+                self.page_fault(completed);
+                completed += self.page_fault_cycles;
+                self.observer.executed(uop, Times { ready, issued, completed, port });
+                return (completed, Component::PageFault);
+            }
+        }
         self.observer.executed(uop, Times { ready, issued, completed, port });
         (completed, Component::Execute)
     }
@@ -69,9 +81,6 @@ impl<O: Observer> Core<O> {
             let access =
                 self.memory.store(store.pc, store.address, u32::from(store.size), retired + 1);
             self.written = (self.written + 1).max(access.ready);
-            if access.page_fault {
-                self.page_fault(retired);
-            }
             self.allocator.store_done(self.written);
             self.stores.push(
                 store.address,

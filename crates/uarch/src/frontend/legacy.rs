@@ -22,7 +22,8 @@ pub struct Legacy {
     /// Cycle in which the decoders work, decoders used and fused uops produced in it.
     cycle: u64,
     used: u32,
-    slots: u32,
+    /// Decoders that may still take an instruction in this cycle.
+    left: u32,
 }
 
 /// No block: the next instruction starts one.
@@ -41,7 +42,7 @@ impl Legacy {
             count: 0,
             cycle: 0,
             used: 0,
-            slots: 0,
+            left: 0,
         }
     }
 
@@ -74,8 +75,8 @@ impl Legacy {
         self.marked += 1;
     }
 
-    /// [uiCA] section 4.1: an instruction is marked in the block in which it ends; one that starts
-    /// in the block before takes a place there too.
+    /// [uiCA] section 4.1: an instruction is marked in the block in which it ends; one whose opcode
+    /// lies in the block before takes a place there too.
     fn predecode(&mut self, addr: u64, insn: &Insn) {
         let first = addr >> self.block_shift;
         let last = (addr + u64::from(insn.len) - 1) >> self.block_shift;
@@ -84,7 +85,7 @@ impl Legacy {
             self.block = last;
             self.marked = 0;
         } else if last != self.block {
-            if first == self.block {
+            if (addr + u64::from(insn.opcode_offset)) >> self.block_shift == self.block {
                 self.mark();
             }
             self.predecode += last.wrapping_sub(self.block).clamp(1, 2);
@@ -102,7 +103,7 @@ impl Legacy {
     fn next_cycle(&mut self) {
         self.cycle += 1;
         self.used = 0;
-        self.slots = 0;
+        self.left = self.params.width;
     }
 
     /// Passes one instruction through. Returns the cycle in which its first fused uop is decoded;
@@ -117,17 +118,16 @@ impl Legacy {
         if ready > self.cycle {
             self.cycle = ready;
             self.used = 0;
-            self.slots = 0;
+            self.left = self.params.width;
         }
-        let width = self.params.width;
-        let slots = u32::from(insn.slots);
         let decoded = match insn.class {
             DecodeClass::Simple => {
-                if self.used == width || self.slots + slots > width {
+                let last = self.used + 1 == self.params.width;
+                if self.left == 0 || last && insn.macro_fusible {
                     self.next_cycle();
                 }
                 self.used += 1;
-                self.slots += slots;
+                self.left -= 1;
                 self.cycle
             }
             DecodeClass::Complex => {
@@ -135,23 +135,27 @@ impl Legacy {
                     self.next_cycle();
                 }
                 self.used = 1;
-                self.slots = slots;
+                self.left = u32::from(insn.decoders_beside);
                 self.cycle
             }
-            DecodeClass::Microcoded => {
-                if self.used > 0 {
-                    self.next_cycle();
-                }
-                let switch = u64::from(self.params.microcode_switch);
-                let start = self.cycle + switch / 2;
-                self.cycle = start + u64::from(slots.div_ceil(width)) - 1 + switch.div_ceil(2);
-                self.used = width;
-                self.slots = width;
-                start
-            }
+            DecodeClass::Microcoded => self.microcode(u32::from(insn.slots)),
         };
         self.queue[self.count as usize % QUEUE_RING] = self.cycle;
         self.count += 1;
         decoded
+    }
+
+    /// The sequencer takes over and hands back; returns the cycle of its first fused uops.
+    fn microcode(&mut self, slots: u32) -> u64 {
+        if self.used > 0 {
+            self.next_cycle();
+        }
+        let switch = u64::from(self.params.microcode_switch);
+        let start = self.cycle + switch / 2;
+        let cycles = u64::from(slots.div_ceil(self.params.width).max(1));
+        self.cycle = start + cycles - 1 + switch.div_ceil(2);
+        self.used = self.params.width;
+        self.left = 0;
+        start
     }
 }
