@@ -62,9 +62,11 @@ impl Legacy {
         self.predecode = self.predecode.max(cycle);
     }
 
-    /// A predicted taken branch: the next instruction comes from another block, one cycle later.
-    pub fn taken_branch(&mut self) {
+    /// A predicted taken branch: the next instruction comes from another block, one cycle and the
+    /// fetch unit's bubble later.
+    pub fn taken_branch(&mut self, bubble: u64) {
         self.block = NO_BLOCK;
+        self.predecode += bubble;
     }
 
     fn mark(&mut self) {

@@ -66,6 +66,8 @@ pub struct FrontEnd {
     fetch_latency: u64,
     legacy_extra: u64,
     switch: u64,
+    /// Cycles without delivery after a taken branch.
+    bubble: u64,
     delivered: u64,
     all_cached: bool,
     cause: FetchCause,
@@ -96,6 +98,7 @@ impl FrontEnd {
             fetch_latency,
             legacy_extra: u64::from(params.legacy_decode_extra),
             switch: u64::from(params.decode.switch),
+            bubble: u64::from(params.taken_branch) - 1,
             delivered: 0,
             all_cached: true,
             cause: FetchCause::Bandwidth,
@@ -225,7 +228,8 @@ impl FrontEnd {
         self.close_window();
         self.window = NOWHERE;
         self.left = 0;
-        self.legacy.taken_branch();
+        self.cycle += self.bubble;
+        self.legacy.taken_branch(self.bubble);
         self.line = NOWHERE;
     }
 
