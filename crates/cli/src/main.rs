@@ -1,2 +1,53 @@
-//! The mallacc command.
-fn main() {}
+//! The `mallacc` command: a thin binary over the library crates, and the only place that prints or
+//! exits.
+//!
+//! ```text
+//! args ──> configs ─┐
+//! run, replay, micro ──> session ──> sim::run ──> fill ──> report (table, JSON, CSV) and store
+//!            │              └ progress, interrupt
+//! record ────┘        list, show, machines, accelerators: inspect
+//! ```
+
+mod args;
+mod configs;
+mod error;
+mod fill;
+mod inspect;
+mod interrupt;
+mod micro;
+mod output;
+mod progress;
+mod record;
+mod replay;
+mod run;
+mod session;
+mod sweep;
+mod workload;
+
+use args::{Cli, Command};
+use clap::Parser;
+use error::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Record(args) => record::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Micro(args) => micro::run(&args),
+        Command::List(args) => inspect::list(&args),
+        Command::Show(args) => inspect::show(&args),
+        Command::Accelerators => inspect::accelerators(),
+        Command::Machines { name } => inspect::machines(name.as_deref()),
+        Command::Workloads => workload::list(),
+        Command::Completions { shell } => inspect::completions(shell),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(Failure { code, text }) => {
+            eprintln!("mallacc: {text}");
+            ExitCode::from(code)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+# Mallacc. `make help` lists what can be done; README.md is the introduction.
+#
+# JOBS    parallel jobs of the builds                   (default: all cores)
+# PREFIX  where `make install` puts things              (default /usr/local)
+
+JOBS    ?= $(shell nproc)
+PREFIX  ?= /usr/local
+CARGO   ?= cargo
+export MALLACC_REVISION := $(shell git rev-parse --short HEAD 2>/dev/null)
+
+TARGET  := $(or $(CARGO_TARGET_DIR),target)
+MALLACC := $(TARGET)/release/mallacc
+# Every command that the build, the tests and the demo need, with its Debian package.
+NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
+WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++
+SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
+
+.PHONY: help setup setup-workloads build guest demo test test-guest test-rust test-rtl rtl-setup \
+        test-long area bench lint clean install
+
+help:
+	@echo 'setup            install what is missing (Debian packages)'
+	@echo 'setup-workloads  install the programs of workloads/ as well'
+	@echo 'build            the guest allocator, the command and the QEMU plugin'
+	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
+	@echo 'test             all tests but those of the RTL'
+	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
+	@echo 'test-long        100 million pops through the model of the malloc cache'
+	@echo 'area             synthesis of the RTL'
+	@echo 'bench            speed and memory; raw figures into bench/runs/'
+	@echo 'lint             formatting, clippy, clang-format'
+	@echo 'install          into PREFIX ($(PREFIX))'
+	@echo 'clean            remove what was built'
+
+setup:
+	@command -v $(CARGO) > /dev/null || { \
+	  echo 'make: cargo is missing; install Rust from https://rustup.rs'; exit 1; }
+	@missing=''; for pair in $(NEEDED); do \
+	  command -v $${pair%%:*} > /dev/null || missing="$$missing $${pair#*:}"; done; \
+	test -z "$$missing" || { echo "make: installing$$missing"; \
+	  $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
+
+setup-workloads:
+	@missing=''; for package in $(WORKLOAD_PACKAGES); do \
+	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
+	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
+
+guest:
+	@$(MAKE) --no-print-directory -C guest -j $(JOBS)
+
+build: guest
+	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder
+
+demo: setup build
+	@workloads/demo.sh $(MALLACC)
+
+test: test-guest test-rust
+
+test-guest: guest
+	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
+
+# One profile for libraries, tests, plugin and command, so that nothing is built twice.
+test-rust: guest
+	$(CARGO) build --profile test -j $(JOBS) -p mallacc -p mallacc-feeder
+	$(CARGO) test --workspace -j $(JOBS)
+
+test-long:
+	$(MAKE) --no-print-directory -C guest -j $(JOBS) test-long
+
+test-rtl rtl-setup area:
+	@test -f rtl/Makefile || { echo 'make: there is no RTL here'; exit 1; }
+	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
+
+bench: build
+	@bench/run.sh $(MALLACC)
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -j $(JOBS) -- -D warnings
+	cd guest && clang-format --dry-run --Werror */*.h */*.cc
+	clang-format --style=file:guest/.clang-format --dry-run --Werror workloads/*/*.cc
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/mallacc/micro \
+	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/mallacc
+	install $(MALLACC) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(TARGET)/release/libmallacc_feeder.so guest/build/libmallacc_guest.so \
+	  $(DESTDIR)$(PREFIX)/lib/mallacc/
+	install $(filter-out %.d,$(wildcard guest/build/micro/*)) \
+	  $(DESTDIR)$(PREFIX)/lib/mallacc/micro/
+	install -m 644 guest/include/mallacc.h $(DESTDIR)$(PREFIX)/include/
+	cp -r workloads $(DESTDIR)$(PREFIX)/share/mallacc/
+
+clean:
+	$(CARGO) clean
+	rm -rf build guest/build

@@ -1,0 +1,330 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use sim::Sample;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::sweep::Entries;
+
+/// Instructions that a program may execute before it is sampled.
+pub const BUDGET_INSTRUCTIONS: u64 = 100_000_000;
+/// The sampling grid: 5 % of the instructions in detail, 2 % counted.
+pub const SAMPLE: Sample = Sample { period: 2_000_000, warm: 60_000, measure: 40_000 };
+/// Where runs are stored.
+pub const STORE: &str = "mallacc.db";
+
+const EXAMPLES: &str = "\
+Examples:
+  mallacc run -- perl script.pl input.txt        what would Mallacc buy this program?
+  mallacc run --format json --output r.json -- ./prog
+  mallacc record -o x.mtrace -- ./prog           execute once …
+  mallacc replay x.mtrace --ablations            … and simulate as often as you like
+  mallacc micro tp_small --entries 2..32         speedup against the size of the malloc cache
+  mallacc list                                   earlier runs
+  mallacc show 3 --detail                        everything about run 3
+
+Exit status: the program's own (128 + N when signal N killed it); 2 usage or configuration, 3 a
+malloc cache held a wrong pointer, 125 mallacc failed, 126 the program cannot be run, 127 it was
+not found, 130 Ctrl-C.";
+
+/// What would hardware help for malloc buy your program?
+#[derive(Debug, Parser)]
+#[command(name = "mallacc", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program and report what malloc hardware would buy it
+    #[command(after_help = "Examples:
+  mallacc run -- perl -e 'my %h = map { $_ => 1 } 1..100000'
+  mallacc run --config none --config big=mallacc:entries=64 -- ./prog
+  mallacc run --workload xalan --max 50M
+  mallacc run --deterministic --format json --output run.json -- python3 script.py")]
+    Run(Box<RunArgs>),
+    /// Execute a program once and keep its instruction stream in a file
+    #[command(after_help = "Example:
+  mallacc record -o perl.mtrace -- perl script.pl
+  mallacc replay perl.mtrace")]
+    Record(RecordArgs),
+    /// Simulate a recorded instruction stream
+    #[command(after_help = "Examples:
+  mallacc replay x.mtrace --config none --config mallacc:entries=32,index=off
+  mallacc replay x.mtrace --format csv > x.csv")]
+    Replay(Box<ReplayArgs>),
+    /// Run the microbenchmarks of the allocator
+    #[command(after_help = "Examples:
+  mallacc micro                            all six, with the default configurations
+  mallacc micro tp_small --entries 2..32   speedup against entries
+  mallacc micro --quick gauss gauss_free")]
+    Micro(Box<MicroArgs>),
+    /// List the runs in a store
+    #[command(after_help = "Example:
+  mallacc list --store study.db")]
+    List(ListArgs),
+    /// Show a stored run
+    #[command(after_help = "Examples:
+  mallacc show            the latest run
+  mallacc show 3 --detail
+  mallacc show 3 --format json")]
+    Show(ShowArgs),
+    /// List accelerators and their parameters
+    #[command(after_help = "Example:
+  mallacc accelerators")]
+    Accelerators,
+    /// List machines, or show all parameters of one
+    #[command(after_help = "Examples:
+  mallacc machines
+  mallacc machines haswell
+  mallacc machines ./mine.toml")]
+    Machines {
+        /// A machine, or a machine file
+        name: Option<String>,
+    },
+    /// List the workloads that come with mallacc
+    #[command(after_help = "Example:
+  mallacc run --workload perl --size small")]
+    Workloads,
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:
+  mallacc completions bash > ~/.local/share/bash-completion/completions/mallacc")]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// Which machines, and how much of the program.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Simulation")]
+pub struct SimulationArgs {
+    /// A configuration: ACCELERATOR[:KEY=VALUE,…], or NAME=… to name it; repeatable
+    /// [default: none, mallacc:entries=16, mallacc:entries=32, limit]
+    #[arg(long = "config", value_name = "SPEC")]
+    pub configs: Vec<String>,
+    /// Add Mallacc and the limit study with only one of their parts at a time
+    #[arg(long)]
+    pub ablations: bool,
+    /// A machine (`mallacc machines`) or a machine file; repeatable
+    #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
+    pub machines: Vec<String>,
+    /// Instructions at the start that only warm caches and predictors
+    #[arg(long, value_name = "N", default_value = "0", value_parser = sim::plan::count)]
+    pub skip: u64,
+    /// Measure at most this many instructions, then let the program run on untraced
+    #[arg(long, value_name = "N", value_parser = sim::plan::count)]
+    pub max: Option<u64>,
+    /// Sample from the start: every PERIOD instructions, WARM in detail, then MEASURE counted
+    #[arg(long, value_name = "PERIOD:WARM:MEASURE", value_parser = Sample::parse)]
+    pub sample: Option<Sample>,
+    /// Simulate everything in detail, however long it takes
+    #[arg(long, conflicts_with = "sample")]
+    pub no_sample: bool,
+    /// Measure regions of interest only (ROI markers in the program)
+    #[arg(long)]
+    pub roi: bool,
+    /// A program above this many instructions is sampled (2M:60k:40k), and the report says so
+    #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
+          value_parser = sim::plan::count, conflicts_with_all = ["sample", "no_sample"])]
+    pub budget: u64,
+}
+
+/// What is reported where.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write the report to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Every section in the table: histogram, CPI stack, caches, predictors
+    #[arg(long)]
+    pub detail: bool,
+    /// No progress, no table (a store and --output are still written)
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Store the run in this file
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+    /// Do not store the run
+    #[arg(long)]
+    pub no_store: bool,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs: everything.
+    Json,
+    /// For spreadsheets: a row for each configuration.
+    Csv,
+}
+
+/// What the program is given.
+#[derive(Clone, Debug, Args)]
+pub struct ProgramArgs {
+    /// Fix QEMU's seed, well-known hash seeds and the environment's size
+    #[arg(long)]
+    pub deterministic: bool,
+    /// Seed of the randomness that QEMU gives the program (with --deterministic it is 1)
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "deterministic")]
+    pub seed: u64,
+    /// Run a workload that comes with mallacc instead (`mallacc workloads`)
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub workload: Option<String>,
+    /// Size of the workload
+    #[arg(long, value_enum, default_value_t = Size::Full, requires = "workload")]
+    pub size: Size,
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, value_name = "PROG", required_unless_present = "workload")]
+    pub command: Vec<OsString>,
+}
+
+/// Sizes of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Size {
+    /// Some million instructions, for tests.
+    Small,
+    /// For measurements.
+    Full,
+}
+
+/// `mallacc run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// `mallacc record`.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// No progress and no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// `mallacc replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The recorded stream
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Take what is there of a recording that was cut short
+    #[arg(long)]
+    pub allow_truncated: bool,
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `mallacc micro`.
+#[derive(Debug, Args)]
+pub struct MicroArgs {
+    /// Which microbenchmarks [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Sweep the malloc cache: 16, 4,8,16 or 2..32 (in steps of 2, or A..B:STEP)
+    #[arg(long, value_name = "LIST", value_parser = Entries::parse, conflicts_with = "configs")]
+    pub entries: Option<Entries>,
+    /// Iterations in each repeat [default: 32768, with --quick 2048]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u64>,
+    /// Few iterations: a look in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the benchmarks' inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `mallacc list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+/// `mallacc show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Number of the run [default: the latest]
+    #[arg(value_name = "RUN")]
+    pub run: Option<i64>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Every section in the table
+    #[arg(long)]
+    pub detail: bool,
+    /// Write to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_command_has_examples() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        for sub in command.get_subcommands() {
+            let help = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("mallacc "), "{} has no example", sub.get_name());
+        }
+    }
+
+    #[test]
+    fn the_help_states_the_budget_and_the_grid_that_hold() {
+        let text = Cli::command().find_subcommand_mut("run").unwrap().render_long_help();
+        let text = text.to_string();
+        let grid = format!(
+            "{}M:{}k:{}k",
+            SAMPLE.period / 1_000_000,
+            SAMPLE.warm / 1000,
+            SAMPLE.measure / 1000
+        );
+        assert!(text.contains(&grid) && text.contains(&BUDGET_INSTRUCTIONS.to_string()), "{text}");
+    }
+
+    #[test]
+    fn options_after_the_program_are_the_programs() {
+        let cli = Cli::parse_from(["mallacc", "run", "--quiet", "perl", "-e", "--quiet", "1"]);
+        let Command::Run(args) = cli.command else { panic!("not run") };
+        assert_eq!(args.program.command, ["perl", "-e", "--quiet", "1"]);
+    }
+}

@@ -1,0 +1,150 @@
+//! Where reports go, in which form.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Seek, Write};
+use std::path::PathBuf;
+
+use results::Run;
+use results::text::{self, Style};
+use results::{csv, json};
+
+use crate::args::{Format, ReportArgs};
+use crate::error::Failure;
+
+/// Columns where there is no terminal to ask.
+const WIDTH: usize = 100;
+/// Wider lines are hard to read.
+const WIDTH_MAX: usize = 140;
+
+/// A stream of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// For what can be piped on.
+    Stdout,
+    /// For what must not mix with the guest's stdout.
+    Stderr,
+}
+
+/// A place for one report, checked before anything runs.
+pub struct Output {
+    format: Format,
+    detail: bool,
+    quiet: bool,
+    stream: Stream,
+    file: Option<(PathBuf, File)>,
+}
+
+impl Output {
+    /// The place that the options name. Tables go to `tables` when they name none.
+    pub fn open(args: &ReportArgs, tables: Stream) -> Result<Self, Failure> {
+        let stream = if args.format == Format::Table { tables } else { Stream::Stdout };
+        let file = match &args.output {
+            None => None,
+            Some(path) => {
+                let opened = OpenOptions::new().create(true).append(true).open(path);
+                let file = opened.map_err(|error| {
+                    let path = path.display();
+                    Failure::failed(format!(
+                        "output {path}: cannot be written ({error}); name another file with \
+                         --output"
+                    ))
+                })?;
+                Some((path.clone(), file))
+            }
+        };
+        let quiet = args.quiet && file.is_none() && args.format == Format::Table;
+        Ok(Self { format: args.format, detail: args.detail, quiet, stream, file })
+    }
+
+    /// Writes the report of a run.
+    pub fn run(self, run: &Run) -> Result<(), Failure> {
+        let style = self.style();
+        let text = match self.format {
+            Format::Json => json::render(run),
+            Format::Csv => csv::render(run),
+            Format::Table if self.detail => text::detail(run, &style),
+            Format::Table => text::summary(run, &style),
+        };
+        self.text(&text)
+    }
+
+    /// Whether a table is asked for.
+    pub fn is_table(&self) -> bool {
+        self.format == Format::Table
+    }
+
+    /// Whether CSV is asked for.
+    pub fn is_csv(&self) -> bool {
+        self.format == Format::Csv
+    }
+
+    /// How tables are laid out here.
+    pub fn style(&self) -> Style {
+        if self.file.is_some() {
+            Style { width: WIDTH, ..Style::PLAIN }
+        } else {
+            style(self.stream)
+        }
+    }
+
+    /// Writes a report. When the file cannot take it, it goes to stdout, so that nothing is lost.
+    pub fn text(self, text: &str) -> Result<(), Failure> {
+        if self.quiet {
+            return Ok(());
+        }
+        let Some((path, mut file)) = self.file else { return print(self.stream, text) };
+        // Devices and pipes cannot be cut; what matters is the write.
+        let _ = file.set_len(0).and_then(|()| file.rewind());
+        match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                print(Stream::Stdout, text)?;
+                Err(Failure::failed(format!(
+                    "output {}: cannot be written ({error}); the report is on stdout instead",
+                    path.display()
+                )))
+            }
+        }
+    }
+}
+
+/// Prints a text; a reader that has gone away is no failure.
+pub fn print(stream: Stream, text: &str) -> Result<(), Failure> {
+    let done = match stream {
+        Stream::Stdout => {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        }
+        Stream::Stderr => io::stderr().lock().write_all(text.as_bytes()),
+    };
+    match done {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot print: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The style of a terminal, or of a pipe.
+pub fn style(stream: Stream) -> Style {
+    let terminal = match stream {
+        Stream::Stdout => io::stdout().is_terminal(),
+        Stream::Stderr => io::stderr().is_terminal(),
+    };
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
+    let unicode = locale.is_some_and(|name| name.to_uppercase().replace('-', "").contains("UTF8"));
+    let width = if terminal { columns(stream) } else { None }.unwrap_or(WIDTH);
+    let colour = terminal && set("NO_COLOR").is_none();
+    Style { width: width.min(WIDTH_MAX), unicode, colour }
+}
+
+fn columns(stream: Stream) -> Option<usize> {
+    let descriptor = if stream == Stream::Stdout { 1 } else { 2 };
+    // SAFETY: zeroes are a valid `winsize`; the call fills it.
+    let (done, size) = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        (libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size), size)
+    };
+    (done == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+}

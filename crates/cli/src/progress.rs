@@ -1,0 +1,61 @@
+//! A line that says how far a run is, on a terminal only.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Updates a second: often enough to look alive, rare enough to cost nothing.
+const RATE_HZ: u8 = 5;
+/// How often the clock is looked at, in packets' worth of instructions.
+const STEP_INSTRUCTIONS: u64 = 1_000_000;
+
+/// The line. Silent when stderr is not a terminal.
+pub struct Line {
+    bar: Option<ProgressBar>,
+    shown: u64,
+    begun: std::time::Instant,
+}
+
+impl Line {
+    /// Begins a line for `what`.
+    pub fn new(what: &str, quiet: bool) -> Self {
+        let wanted = !quiet && std::io::stderr().is_terminal();
+        let bar = wanted.then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(RATE_HZ);
+            let bar = ProgressBar::with_draw_target(None, target);
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
+                bar.set_style(style);
+            }
+            bar.set_prefix(what.to_owned());
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        Self { bar, shown: 0, begun: std::time::Instant::now() }
+    }
+
+    /// Takes the line away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl sim::Progress for Line {
+    fn instructions(&mut self, executed: u64) {
+        let Some(bar) = &self.bar else { return };
+        if executed - self.shown < STEP_INSTRUCTIONS {
+            return;
+        }
+        self.shown = executed;
+        let millions = executed as f64 / 1e6;
+        let rate = millions / self.begun.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!("{millions:.0} M instructions, {rate:.1} M/s"));
+    }
+}

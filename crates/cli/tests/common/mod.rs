@@ -1,0 +1,146 @@
+//! Runs the command as a user does.
+
+#![allow(dead_code)]
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The command under test.
+pub const MALLACC: &str = env!("CARGO_BIN_EXE_mallacc");
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Whether all parts of a live run are there; says what is missing.
+pub fn live() -> bool {
+    for part in [launch::paths::qemu(), launch::paths::feeder(), launch::paths::guest()] {
+        if let Err(error) = part {
+            println!("skipped: {error}");
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a program is on PATH; says when it is not.
+pub fn have(program: &str) -> bool {
+    let found = launch::paths::search(program.as_ref(), std::env::var_os("PATH").as_deref());
+    if found.is_none() {
+        println!("skipped: {program} is not installed");
+    }
+    found.is_some()
+}
+
+/// A folder of its own for each test, in which the command runs.
+pub struct Bench(tempfile::TempDir);
+
+impl Bench {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(MALLACC);
+        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs a command that must fail; its one sentence.
+    pub fn refused<S: AsRef<OsStr>>(&self, args: &[S], code: i32) -> String {
+        let output = self.run(args);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        text
+    }
+
+    /// Writes a file; its path as text.
+    pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), contents).unwrap();
+        self.path(name).display().to_string()
+    }
+
+    /// Runs with `--format json --output` and the options; the document, and what was printed.
+    pub fn json(&self, command: &str, options: &[&str], rest: &[&str]) -> (Value, Output) {
+        let report = self.path("report.json");
+        let _ = std::fs::remove_file(&report);
+        let place = report.display().to_string();
+        let mut args = vec![command, "--format", "json", "--output", &place];
+        args.extend(options);
+        args.extend(rest);
+        let output = self.run(&args);
+        let text = std::fs::read_to_string(&report).unwrap_or_default();
+        let document = serde_json::from_str(&text).unwrap_or_else(|error| {
+            panic!("{error}: {text:?}; {}", String::from_utf8_lossy(&output.stderr))
+        });
+        (document, output)
+    }
+
+    /// Compiles a C program; `None`, and a line that says so, without a compiler.
+    pub fn compile(&self, name: &str, source: &str, options: &[&str]) -> Option<String> {
+        if !have("gcc") {
+            return None;
+        }
+        let file = self.file(&format!("{name}.c"), source);
+        let program = self.path(name).display().to_string();
+        let mut gcc = Command::new("gcc");
+        let done = gcc.args(["-O1", "-fno-builtin", "-o", &program, &file]).args(options).status();
+        assert!(done.unwrap().success());
+        Some(program)
+    }
+}
+
+/// The sentence that stderr holds, which must be one and be the command's.
+pub fn sentence(text: &str) -> &str {
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1, "one line: {text}");
+    lines[0].strip_prefix("mallacc: ").unwrap_or_else(|| panic!("whose? {text}"))
+}
+
+/// A number at a path like `configurations/0/cycles`.
+pub fn number(document: &Value, path: &str) -> u64 {
+    let found = document.pointer(&format!("/{path}"));
+    found.and_then(Value::as_u64).unwrap_or_else(|| panic!("{path}: {found:?}"))
+}
+
+/// Configurations of a run.
+pub fn configurations(document: &Value) -> &[Value] {
+    document["configurations"].as_array().unwrap()
+}
+
+/// What every run owes its readers, whatever the program.
+pub fn check_run(document: &Value) {
+    let all = configurations(document);
+    let limit = all.iter().find(|item| item["accelerator"] == "limit");
+    for item in all {
+        let name = &item["name"];
+        assert!(number(item, "cycles") > 0, "{name}");
+        assert_eq!(item["instructions"], all[0]["instructions"], "{name}: one stream");
+        for kind in ["malloc", "free", "calloc", "realloc", "new", "delete"] {
+            assert_eq!(item[kind]["calls"], all[0][kind]["calls"], "{name}: calls of {kind}");
+        }
+        let parts = item["cpi_stack"].as_object().unwrap().values();
+        let sum: u64 = parts.map(|cycles| cycles.as_u64().unwrap()).sum();
+        assert_eq!(sum, number(item, "cycles"), "{name}: the CPI stack");
+        if let Some(limit) = limit {
+            assert!(number(limit, "cycles") <= number(item, "cycles"), "{name} beats the limit");
+        }
+        if let Some(cache) = item.get("malloc_cache").filter(|cache| !cache.is_null()) {
+            assert_eq!(number(cache, "invariant_violations"), 0, "{name}");
+        }
+    }
+    let warnings = document["warnings"].to_string();
+    assert!(!warnings.contains("contradict"), "{warnings}");
+    assert!(!warnings.contains("no counter"), "{warnings}");
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# The main job on a real program, and the microbenchmarks: demo.sh MALLACC
+set -eu
+mallacc=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
+store=$root/mallacc.db
+begun=$(date +%s)
+
+say() { printf '\n== %s\n\n' "$*"; }
+
+say "perl over a text: hashes, strings, regular expressions"
+"$mallacc" run --deterministic --store "$store" --workload perl
+
+say "Microbenchmarks of the allocator"
+"$mallacc" micro --store "$store"
+
+say "Done in $(($(date +%s) - begun)) s; the results lie in $store"
+"$mallacc" list --store "$store" | tail -n 8
+cat <<END
+
+Next:  $mallacc show --store $store --detail
+       $mallacc run -- ./your-program
+END
