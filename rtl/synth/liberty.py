@@ -27,6 +27,7 @@ class Cell:
     function: str = ""  # of the output, if there is one output
     pins: dict = dataclasses.field(default_factory=dict)  # role -> pin
     inputs: int = 0
+    kind: tuple = ()  # of a flip-flop: clear, preset, falling edge
 
 
 @dataclasses.dataclass
@@ -49,12 +50,13 @@ class Library:
         return min(areas)
 
     def larger_flops(self):
-        """Flip-flops that do no more than a smaller one: other drives, other clock edges."""
+        """Flip-flops that do no more than a smaller one: other drives."""
         smallest = {}
         for cell in self.cells.values():
             if cell.is_flop:
-                known = smallest.get(cell.inputs)
-                smallest[cell.inputs] = min(known or cell, cell, key=lambda c: (c.area, c.name))
+                kind = cell.inputs, cell.kind
+                known = smallest.get(kind)
+                smallest[kind] = min(known or cell, cell, key=lambda c: (c.area, c.name))
         kept = {cell.name for cell in smallest.values()}
         return [cell.name for cell in self.cells.values() if cell.is_flop and cell.name not in kept]
 
@@ -136,6 +138,8 @@ def read_cell(name, body):
     cell = Cell(name, float(attribute("area", body) or "nan"))
     cell.is_gate = bool(attribute("clock_gating_integrated_cell", body))
     cell.is_flop = bool(re.search(r"\bff\s*\(", body)) and not cell.is_gate
+    cell.kind = tuple(bool(attribute(name, body)) for name in ("clear", "preset"))
+    cell.kind += ("!" in attribute("clocked_on", body),)
     latch = re.search(r"\blatch\s*\(\s*\"?(\w+)\"?[^{]*\{([^}]*)\}", body)
     outputs = []
     for pin, text in pins_of(body):
