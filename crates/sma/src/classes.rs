@@ -25,6 +25,9 @@ pub trait Classes: sealed::Sealed {
     /// The rounded size of pool `index`, the inverse of `pool`.
     #[doc(hidden)]
     fn pool_units(index: usize) -> u32;
+    /// True if every size below a block is a power of two, so that it is freed in one piece.
+    #[doc(hidden)]
+    const SINGLE: bool;
     /// Rounds the units of a partial block, `1 <= tail < per block`, up to a size of this rule.
     fn round_tail(tail: u32) -> u32;
 
@@ -50,6 +53,8 @@ pub struct ThreeQuarters;
 pub struct Exact;
 
 impl Classes for PowerOfTwo {
+    const SINGLE: bool = true;
+
     type PerClass<T> = [T; 4];
 
     #[inline(always)]
@@ -69,11 +74,13 @@ impl Classes for PowerOfTwo {
 
     #[inline(always)]
     fn round_tail(tail: u32) -> u32 {
-        tail.next_power_of_two()
+        1 << crate::tag::class_of(tail)
     }
 }
 
 impl Classes for ThreeQuarters {
+    const SINGLE: bool = false;
+
     /// 1, 2, 3, 4, 6, 8 and 12 units.
     type PerClass<T> = [T; 7];
 
@@ -103,6 +110,8 @@ impl Classes for ThreeQuarters {
 }
 
 impl Classes for Exact {
+    const SINGLE: bool = false;
+
     type PerClass<T> = [T; 15];
 
     #[inline(always)]

@@ -34,27 +34,35 @@ impl<const BLOCK: usize> Geometry<BLOCK> {
     /// Bits of a tag position, rounded up to a power of two so that none straddles a word.
     pub const POSITION_BITS: u32 = Self::CLASSES.next_power_of_two();
 
-    /// Rows (words) of a one-bit-per-block map.
+    /// Words of a row: what 32 blocks need. A row holds their part of the free-block bitmap, then
+    /// their full bits, then their tag positions, so that no offset depends on the region's size.
+    pub const ROW: u32 = 2 + Self::POSITION_BITS;
+
+    /// Rows for so many blocks.
     pub const fn rows(blocks: u32) -> u32 {
         blocks.div_ceil(32)
     }
 
-    /// First word of the free-block bitmap; the list heads come before it.
+    /// The bitmap's word of row 0; the list heads come before it.
     pub const BITMAP: u32 = Self::CLASSES;
 
-    /// First word of the full bits.
-    pub const fn full(blocks: u32) -> u32 {
-        Self::BITMAP + Self::rows(blocks)
+    /// The word of a block's full bit, which is bit `block % 32`.
+    #[inline(always)]
+    pub const fn full(block: u32) -> u32 {
+        Self::BITMAP + block / 32 * Self::ROW + 1
     }
 
-    /// First word of the tag positions.
-    pub const fn positions(blocks: u32) -> u32 {
-        Self::full(blocks) + Self::rows(blocks)
+    /// Word and shift of a block's tag position.
+    #[inline(always)]
+    pub const fn position(block: u32) -> (u32, u32) {
+        let per_word = 32 / Self::POSITION_BITS;
+        let word = Self::BITMAP + block / 32 * Self::ROW + 2 + block % 32 / per_word;
+        (word, block % per_word * Self::POSITION_BITS)
     }
 
     /// Words of the whole state without checks.
     pub const fn state_words(blocks: u32) -> u32 {
-        Self::positions(blocks) + Self::rows(blocks) * Self::POSITION_BITS
+        Self::CLASSES + Self::rows(blocks) * Self::ROW
     }
 }
 
@@ -83,6 +91,30 @@ mod tests {
             assert_eq!(1 << classes, units);
             assert!(1u32 << bits >= units && bits.is_power_of_two());
         }
+    }
+
+    #[test]
+    fn no_two_fields_of_the_state_share_a_bit() {
+        fn fields<const B: usize>() {
+            let blocks = 70;
+            let mut used = std::vec![0u32; Geometry::<B>::state_words(blocks) as usize];
+            let mut claim = |word: u32, bits: u32| {
+                assert_eq!(used[word as usize] & bits, 0);
+                used[word as usize] |= bits;
+            };
+            (0..Geometry::<B>::CLASSES).for_each(|class| claim(class, u32::MAX));
+            for block in 0..blocks {
+                let bit = 1 << (block % 32);
+                claim(Geometry::<B>::BITMAP + block / 32 * Geometry::<B>::ROW, bit);
+                claim(Geometry::<B>::full(block), bit);
+                let (word, shift) = Geometry::<B>::position(block);
+                claim(word, (Geometry::<B>::UNITS - 1) << shift);
+            }
+        }
+        fields::<32>();
+        fields::<64>();
+        fields::<128>();
+        fields::<1024>();
     }
 
     #[test]

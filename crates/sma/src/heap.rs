@@ -31,10 +31,10 @@ pub struct Heap<
     K = Short,
     S: Sharing = Local,
 > {
-    engine: Engine<BLOCK, K, S>,
+    engine: Engine<BLOCK, C, K, S>,
     base: NonNull<u8>,
     memory: PhantomData<&'m mut [u8]>,
-    rules: PhantomData<(C, G)>,
+    rules: PhantomData<G>,
 }
 
 /// A heap for several cores with one lock around lists and tags.

@@ -62,89 +62,86 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         self.state.load(class)
     }
 
-    /// The previous and next node; the node itself where there is none.
+    /// The next node; the node itself at the end.
     #[inline(always)]
-    pub fn links(&self, node: u32) -> (u32, u32) {
-        let word = self.region.load(node * self.stride);
-        let (mut previous, mut next) = (word >> 16, word & 0xffff);
-        if K::SPARE != 0 {
-            let high = self.region.load(node * self.stride + 1);
-            previous |= (high & 2) << 15;
-            next |= (high & 1) << 16;
-        }
-        (previous, next)
+    pub fn next(&self, node: u32) -> u32 {
+        let low = self.region.load_half(node * self.stride, false);
+        if K::SPARE == 0 { low } else { low | (self.spare(node) & 1) << 16 }
+    }
+
+    /// The previous node; the node itself at the front.
+    #[inline(always)]
+    pub fn previous(&self, node: u32) -> u32 {
+        let low = self.region.load_half(node * self.stride, true);
+        if K::SPARE == 0 { low } else { low | (self.spare(node) & 2) << 15 }
     }
 
     #[inline(always)]
     fn set_links(&self, node: u32, previous: u32, next: u32) {
         self.region.store(node * self.stride, previous << 16 | (next & 0xffff));
         if K::SPARE != 0 {
-            self.spare(node, (previous >> 16) << 1 | next >> 16, 3);
+            self.set_spare(node, (previous >> 16) << 1 | next >> 16, 3);
         }
     }
 
     #[inline(always)]
     fn set_previous(&self, node: u32, previous: u32) {
-        let word = self.region.load(node * self.stride);
-        self.region.store(node * self.stride, previous << 16 | (word & 0xffff));
+        self.region.store_half(node * self.stride, true, previous);
         if K::SPARE != 0 {
-            self.spare(node, (previous >> 16) << 1, 2);
+            self.set_spare(node, (previous >> 16) << 1, 2);
         }
     }
 
     #[inline(always)]
     fn set_next(&self, node: u32, next: u32) {
-        let word = self.region.load(node * self.stride);
-        self.region.store(node * self.stride, (word & 0xffff_0000) | (next & 0xffff));
+        self.region.store_half(node * self.stride, false, next);
         if K::SPARE != 0 {
-            self.spare(node, next >> 16, 1);
+            self.set_spare(node, next >> 16, 1);
         }
+    }
+
+    #[inline(always)]
+    fn spare(&self, node: u32) -> u32 {
+        self.region.load(node * self.stride + 1)
     }
 
     /// Writes the `of` bits of the second word; the rest may be a tag that others change.
     #[inline(always)]
-    fn spare(&self, node: u32, bits: u32, of: u32) {
+    fn set_spare(&self, node: u32, bits: u32, of: u32) {
         let word = node * self.stride + 1;
-        self.region.clear(word, of & !bits);
-        self.region.set(word, bits);
+        self.region.update(word, of & !bits, bits);
     }
 
     /// Puts a node in front.
+    ///
+    /// No branch asks whether there is a node behind it: without one its own link is written
+    /// twice. The same holds below; which neighbours exist is hard to predict.
     #[inline(always)]
     pub fn push(&self, class: u32, node: u32) {
         let head = self.head(class);
-        if head == NIL {
-            self.set_links(node, node, node);
-        } else {
-            self.set_links(node, node, head);
-            self.set_previous(head, node);
-        }
+        let next = if head == NIL { node } else { head };
+        self.set_links(node, node, next);
+        self.set_previous(next, node);
         self.state.store(class, node);
     }
 
     /// Takes the first node, which must be `node`, out.
     #[inline(always)]
     pub fn pop(&self, class: u32, node: u32) {
-        let (_, next) = self.links(node);
-        if next == node {
-            self.state.store(class, NIL);
-        } else {
-            self.set_previous(next, next);
-            self.state.store(class, next);
-        }
+        let next = self.next(node);
+        self.set_previous(next, next);
+        self.state.store(class, if next == node { NIL } else { next });
     }
 
     /// Takes a node out, wherever it is.
     #[inline(always)]
     pub fn unlink(&self, class: u32, node: u32) {
-        let (previous, next) = self.links(node);
+        let (previous, next) = (self.previous(node), self.next(node));
         if previous == node {
-            return self.pop(class, node);
-        }
-        if next == node {
-            self.set_next(previous, previous);
+            self.set_previous(next, next);
+            self.state.store(class, if next == node { NIL } else { next });
         } else {
-            self.set_next(previous, next);
+            self.set_next(previous, if next == node { previous } else { next });
             self.set_previous(next, previous);
         }
     }
@@ -196,7 +193,7 @@ mod tests {
                 for (i, &n) in deque.iter().enumerate() {
                     let previous = if i == 0 { n } else { deque[i - 1] };
                     let next = deque.get(i + 1).copied().unwrap_or(n);
-                    assert_eq!(lists.links(n), (previous, next));
+                    assert_eq!((lists.previous(n), lists.next(n)), (previous, next));
                 }
             }
         }

@@ -104,6 +104,24 @@ impl<W: Words, P: Probe> Words for WatchedWords<W, P> {
         P::touch(self.1, index, Access::Update);
         self.0.clear(index, bits)
     }
+
+    #[inline(always)]
+    fn update(&self, index: u32, clear: u32, set: u32) {
+        P::touch(self.1, index, Access::Update);
+        self.0.update(index, clear, set);
+    }
+
+    #[inline(always)]
+    fn load_half(&self, index: u32, high: bool) -> u32 {
+        P::touch(self.1, index, Access::Load);
+        self.0.load_half(index, high)
+    }
+
+    #[inline(always)]
+    fn store_half(&self, index: u32, high: bool, value: u32) {
+        P::touch(self.1, index, Access::Store);
+        self.0.store_half(index, high, value);
+    }
 }
 
 impl<S: Sharing, P: Probe> Sharing for Watched<S, P> {

@@ -4,6 +4,12 @@
 //! For a block of 16 units the bits 16..32 stand for the 16 single units, 8..16 for the pairs, and
 //! so on; bit 1 is the whole block.
 
+/// The smallest class with regions of at least `units`: the logarithm, rounded up.
+#[inline(always)]
+pub const fn class_of(units: u32) -> u32 {
+    (2 * units - 1).ilog2()
+}
+
 /// The bit number of the region of `class` at unit `position`.
 #[inline(always)]
 pub const fn bit(units: u32, position: u32, class: u32) -> u32 {

@@ -14,6 +14,36 @@ pub trait Words {
     fn set(&self, index: u32, bits: u32) -> u32;
     /// Clears `bits` and returns the word before.
     fn clear(&self, index: u32, bits: u32) -> u32;
+
+    /// Clears some bits and sets others. On shared words these are two updates.
+    #[inline(always)]
+    fn update(&self, index: u32, clear: u32, set: u32) {
+        self.clear(index, clear);
+        self.set(index, set);
+    }
+
+    /// Reads the low (`false`) or high (`true`) half of word `index`. Halves are what packed
+    /// links are made of; they never race with accesses to the whole word.
+    #[inline(always)]
+    fn load_half(&self, index: u32, high: bool) -> u32 {
+        let word = self.load(index);
+        if high { word >> 16 } else { word & 0xffff }
+    }
+
+    /// Writes one half of word `index`.
+    #[inline(always)]
+    fn store_half(&self, index: u32, high: bool, value: u32) {
+        let word = self.load(index);
+        let value = value & 0xffff;
+        let word = if high { (word & 0xffff) | value << 16 } else { (word & 0xffff_0000) | value };
+        self.store(index, word);
+    }
+}
+
+/// The number of the half word that is the high or low half of word `index`.
+#[inline(always)]
+const fn half(index: u32, high: bool) -> usize {
+    index as usize * 2 + (high != cfg!(target_endian = "big")) as usize
 }
 
 /// Words that can be made from a pointer.
@@ -72,6 +102,23 @@ impl Words for Plain {
         self.store(index, before & !bits);
         before
     }
+
+    #[inline(always)]
+    fn update(&self, index: u32, clear: u32, set: u32) {
+        self.store(index, self.load(index) & !clear | set);
+    }
+
+    #[inline(always)]
+    fn load_half(&self, index: u32, high: bool) -> u32 {
+        // SAFETY: a half of a valid word.
+        u32::from(unsafe { self.0.as_ptr().cast::<u16>().add(half(index, high)).read() })
+    }
+
+    #[inline(always)]
+    fn store_half(&self, index: u32, high: bool, value: u32) {
+        // SAFETY: a half of a valid word.
+        unsafe { self.0.as_ptr().cast::<u16>().add(half(index, high)).write(value as u16) }
+    }
 }
 
 /// Memory that several cores use at once.
@@ -91,8 +138,8 @@ unsafe impl Sync for Shared {}
 
 #[cfg(target_has_atomic = "32")]
 mod shared {
-    use super::{FromPointer, NonNull, Shared, Words};
-    use core::sync::atomic::{AtomicU32, Ordering};
+    use super::{FromPointer, NonNull, Shared, Words, half};
+    use core::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
     impl Shared {
         #[inline(always)]
@@ -100,6 +147,13 @@ mod shared {
             // SAFETY: `from_pointer` promises that every word asked for lies in the memory, is
             // aligned, lives as long as `self`, and is accessed by atomics only.
             unsafe { AtomicU32::from_ptr(self.0.as_ptr().add(index as usize)) }
+        }
+
+        #[inline(always)]
+        fn half_at(&self, index: u32, high: bool) -> &AtomicU16 {
+            // SAFETY: half of a word as in `at`; whoever uses halves holds the lock that orders
+            // them with accesses to the whole word.
+            unsafe { AtomicU16::from_ptr(self.0.as_ptr().cast::<u16>().add(half(index, high))) }
         }
     }
 
@@ -129,6 +183,16 @@ mod shared {
         #[inline(always)]
         fn clear(&self, index: u32, bits: u32) -> u32 {
             self.at(index).fetch_and(!bits, Ordering::AcqRel)
+        }
+
+        #[inline(always)]
+        fn load_half(&self, index: u32, high: bool) -> u32 {
+            u32::from(self.half_at(index, high).load(Ordering::Relaxed))
+        }
+
+        #[inline(always)]
+        fn store_half(&self, index: u32, high: bool, value: u32) {
+            self.half_at(index, high).store(value as u16, Ordering::Relaxed);
         }
     }
 }

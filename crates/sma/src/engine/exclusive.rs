@@ -1,17 +1,18 @@
 //! Small regions when lists and tags belong to the caller alone: Listings 3 to 5, corrected.
 
 use super::Engine;
+use crate::classes::Classes;
 use crate::links::{Links, NIL};
 use crate::sharing::Sharing;
 use crate::tag;
 
-impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     /// Takes the front of the smallest free region of at least `units`: best fit by class, last
     /// freed first within one.
     #[inline]
     pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
         let lists = self.lists();
-        let mut class = units.next_power_of_two().trailing_zeros();
+        let mut class = tag::class_of(units);
         let granule = loop {
             if class == Self::CLASSES {
                 return None;
@@ -30,22 +31,27 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
         let held = self.tag_word(block, held_at);
         let others = self.tag(held) & !(1 << tag::bit(Self::UNITS, start, class));
         let tag = others | self.push_rest(block, kept, end);
-        if held_at < start || held_at >= kept {
-            self.set_tag(held, tag);
-        } else if tag == 0 {
-            self.set_full(block);
+        if held_at.wrapping_sub(start) < units {
+            self.move_tag(block, tag, kept, end);
         } else {
-            // The tag's granule is handed out. Its new place is the end of the rest, or of the
-            // largest free region (the lowest bit): fronts are taken first.
-            let at = if kept < end {
-                end - 1
-            } else {
-                tag::last_unit(Self::UNITS, tag.trailing_zeros())
-            };
-            self.set_position(block, at);
-            self.set_tag(self.tag_word(block, at), tag);
+            self.set_tag(held, tag);
         }
         Some(granule)
+    }
+
+    /// Finds a new place for the tag of a block, because units up to `kept` of a region that ends
+    /// at `end` are handed out with it. Out of line: it is rare, and the road around it short.
+    #[inline(never)]
+    fn move_tag(&self, block: u32, tag: u32, kept: u32, end: u32) {
+        if tag == 0 {
+            return self.set_full(block);
+        }
+        // The end of the rest, or of the largest free region (the lowest bit): fronts are taken
+        // first.
+        let at =
+            if kept < end { end - 1 } else { tag::last_unit(Self::UNITS, tag.trailing_zeros()) };
+        self.set_position(block, at);
+        self.set_tag(self.tag_word(block, at), tag);
     }
 
     /// Puts units `from..to` of a block into the lists and returns their tag bits. No piece has a
@@ -67,12 +73,7 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
         let (block, mut position) = (granule / Self::UNITS, granule % Self::UNITS);
         let mut class = class;
         if self.is_full(block) {
-            // The first free region of the block: the tag is made anew, at the region's end.
-            let at = position + (1 << class) - 1;
-            self.set_position(block, at);
-            self.set_tag(self.tag_word(block, at), 1 << tag::bit(Self::UNITS, position, class));
-            lists.push(class, granule);
-            return;
+            return self.make_tag(granule, class);
         }
         let held = self.tag_word(block, self.position(block));
         let mut tag = self.tag(held);
@@ -90,9 +91,21 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
             position &= !(1 << class);
             class += 1;
             if class == Self::CLASSES {
-                self.bitmap().give(block, 1);
+                self.bitmap().give_one(block);
                 return;
             }
         }
+    }
+
+    /// Frees the first region of a full block: the tag is made anew, at the region's end.
+    #[inline(never)]
+    fn make_tag(&self, granule: u32, class: u32) {
+        let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
+        let at = position + (1 << class) - 1;
+        self.clear_full(block);
+        self.set_position(block, at);
+        // The list last: with long links it may write to the tag's word, and keeps the tag.
+        self.set_tag(self.tag_word(block, at), 1 << tag::bit(Self::UNITS, position, class));
+        self.lists().push(class, granule);
     }
 }

@@ -4,6 +4,7 @@
 
 use super::Engine;
 use crate::bitmap::Bitmap;
+use crate::classes::Exact;
 use crate::geometry::Geometry;
 use crate::links::{Long, Short};
 use crate::sharing::Sharing;
@@ -102,7 +103,7 @@ impl Sharing for LoomCoarse {
 
 /// Blocks of four units in two classes.
 struct World<K: crate::Links, S: Sharing<Words = LoomWords>> {
-    engine: Engine<32, K, S>,
+    engine: Engine<32, Exact, K, S>,
     owners: Vec<UnsafeCell<u32>>,
 }
 
@@ -199,9 +200,9 @@ fn runs(first: &'static [u32], second: &'static [u32]) {
     explore(move || {
         let words = Arc::new(LoomWords::new(2));
         let owners: Arc<Vec<_>> = Arc::new((0..4).map(|_| UnsafeCell::new(0)).collect());
-        Bitmap::new(&*words, 0, 64).give(30, 4);
+        Bitmap::new(&*words, 0, 1, 64).give(30, 4);
         let run = |words: &LoomWords, owners: &[UnsafeCell<u32>], lens: &[u32], me: u32| {
-            let map = Bitmap::new(words, 0, 64);
+            let map = Bitmap::new(words, 0, 1, 64);
             for &len in lens {
                 let Some(start) = map.take(len) else { continue };
                 let mine = &owners[start as usize - 30..][..len as usize];
@@ -221,7 +222,7 @@ fn runs(first: &'static [u32], second: &'static [u32]) {
         let thread = loom::thread::spawn(move || run(&other.0, &other.1, second, 2));
         run(&words, &owners, first, 1);
         thread.join().unwrap();
-        assert_eq!(Bitmap::new(&*words, 0, 64).survey(), (4, 4));
+        assert_eq!(Bitmap::new(&*words, 0, 1, 64).survey(), (4, 4));
     });
 }
 

@@ -10,12 +10,13 @@
 //!   thread sees the full bit under its lock and makes the tag anew under all of them.
 
 use super::Engine;
+use crate::classes::Classes;
 use crate::links::{Links, NIL};
 use crate::sharing::Sharing;
 use crate::tag;
 use crate::words::Words;
 
-impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     fn lock_all(&self) {
         for class in 0..Self::CLASSES {
             self.sharing.lock(class);
@@ -31,7 +32,7 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
     /// As `take_exclusive`, one class lock at a time where the tag stays where it is.
     pub(super) fn take_fine(&self, units: u32) -> Option<u32> {
         let lists = self.lists();
-        for class in units.next_power_of_two().trailing_zeros()..Self::CLASSES {
+        for class in tag::class_of(units)..Self::CLASSES {
             if lists.head(class) == NIL {
                 // Seen without the lock: a region freed just now counts as freed just after.
                 continue;
@@ -92,6 +93,6 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
             position &= !(1 << class);
         }
         // Every region of the block is this thread's: nobody else knows the block any more.
-        self.bitmap().give(block, 1);
+        self.bitmap().give_one(block);
     }
 }

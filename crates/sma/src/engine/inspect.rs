@@ -1,6 +1,7 @@
 //! Looking at a heap at rest: what is free, and whether lists, tags and bitmap agree.
 
 use super::Engine;
+use crate::classes::Classes;
 use crate::error::Corruption;
 use crate::geometry::Geometry;
 use crate::links::{Links, NIL};
@@ -40,7 +41,7 @@ impl Survey {
     }
 }
 
-impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     /// Counts what is free. The heap must be at rest.
     pub fn survey(&self) -> Survey {
         let (free_blocks, longest_run_blocks) = self.bitmap().survey();
@@ -49,7 +50,7 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
             let mut node = self.lists().head(class);
             while node != NIL {
                 free_regions[class as usize] += 1;
-                let (_, next) = self.lists().links(node);
+                let next = self.lists().next(node);
                 node = if next == node { NIL } else { next };
             }
         }
@@ -71,7 +72,7 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
                 if node >= granules || node % (1 << class) != 0 || steps > granules >> class {
                     return Err(Corruption::List { class, granule: node });
                 }
-                let (previous, next) = self.lists().links(node);
+                let (previous, next) = (self.lists().previous(node), self.lists().next(node));
                 if previous != before.unwrap_or(node) {
                     return Err(Corruption::List { class, granule: node });
                 }
@@ -121,10 +122,10 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
 
     /// Whether a neighbour or the head leads to the node.
     fn is_listed(&self, node: u32, class: u32) -> bool {
-        let (previous, _) = self.lists().links(node);
+        let previous = self.lists().previous(node);
         if previous == node {
             return self.lists().head(class) == node;
         }
-        previous < self.blocks * Self::UNITS && self.lists().links(previous).1 == node
+        previous < self.blocks * Self::UNITS && self.lists().next(previous) == node
     }
 }

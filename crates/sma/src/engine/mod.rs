@@ -20,6 +20,7 @@ mod inspect;
 pub use inspect::Survey;
 
 use crate::bitmap::Bitmap;
+use crate::classes::Classes;
 use crate::geometry::Geometry;
 use crate::links::{Links, Lists, NIL};
 use crate::sharing::Sharing;
@@ -28,22 +29,22 @@ use crate::words::Words;
 use core::marker::PhantomData;
 
 /// A heap over two arrays of words.
-pub struct Engine<const BLOCK: usize, K, S: Sharing> {
+pub struct Engine<const BLOCK: usize, C, K, S: Sharing> {
     region: S::Words,
     state: S::Words,
     blocks: u32,
     sharing: S,
-    links: PhantomData<K>,
+    rules: PhantomData<(C, K)>,
 }
 
-impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
+impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     const UNITS: u32 = Geometry::<BLOCK>::UNITS;
     const CLASSES: u32 = Geometry::<BLOCK>::CLASSES;
 
     /// Takes over `blocks` blocks of `region` and resets the state.
     pub fn new(region: S::Words, state: S::Words, blocks: u32) -> Self {
         let () = Geometry::<BLOCK>::VALID;
-        let engine = Self { region, state, blocks, sharing: S::new(), links: PhantomData };
+        let engine = Self { region, state, blocks, sharing: S::new(), rules: PhantomData };
         for word in 0..Geometry::<BLOCK>::state_words(blocks) {
             engine.state.store(word, if word < Self::CLASSES { NIL } else { 0 });
         }
@@ -70,7 +71,7 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
 
     #[inline(always)]
     fn bitmap(&self) -> Bitmap<'_, S::Words> {
-        Bitmap::new(&self.state, Geometry::<BLOCK>::BITMAP, self.blocks)
+        Bitmap::new(&self.state, Geometry::<BLOCK>::BITMAP, Geometry::<BLOCK>::ROW, self.blocks)
     }
 
     #[inline(always)]
@@ -81,10 +82,10 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
     /// Allocates `units`, already rounded; returns the first granule.
     #[inline]
     pub fn take(&self, units: u32) -> Option<u32> {
-        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
-        if blocks == 0 {
-            return self.take_small(tail);
+        if units < Self::UNITS {
+            return self.take_small(units);
         }
+        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         let first = self.bitmap().take(blocks + u32::from(tail != 0))?;
         if tail != 0 {
             self.split_block(first + blocks, tail);
@@ -95,13 +96,14 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
     /// Frees what `take(units)` returned.
     #[inline]
     pub fn give(&self, granule: u32, units: u32) {
+        if units < Self::UNITS {
+            return self.give_small(granule, units);
+        }
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         if tail != 0 {
             self.give_small(granule + blocks * Self::UNITS, tail);
         }
-        if blocks != 0 {
-            self.bitmap().give(granule / Self::UNITS, blocks);
-        }
+        self.bitmap().give(granule / Self::UNITS, blocks);
     }
 
     #[inline]
@@ -118,16 +120,19 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
             return found;
         }
         // No free region is large enough: split a block.
-        let block = self.bitmap().take(1)?;
+        let block = self.bitmap().take_one()?;
         self.split_block(block, units);
         Some(block * Self::UNITS)
     }
 
     /// Keeps the first `units` of a block that nobody else knows yet and gives back the rest.
-    #[inline]
+    #[inline(never)]
     fn split_block(&self, block: u32, units: u32) {
         let last = Self::UNITS - 1;
         self.set_position(block, last);
+        if self.is_full(block) {
+            self.clear_full(block);
+        }
         if S::FINE {
             self.set_tag(self.tag_word(block, last), 0);
             for (position, class) in tag::rest(units, Self::UNITS) {
@@ -143,16 +148,14 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
 
     #[inline]
     fn give_small(&self, granule: u32, units: u32) {
-        let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
         if !S::FINE {
             self.sharing.enter();
         }
-        for (position, class) in tag::parts(position, units) {
-            let granule = block * Self::UNITS + position;
-            if S::FINE {
-                self.give_fine(granule, class);
-            } else {
-                self.give_exclusive(granule, class);
+        if C::SINGLE {
+            self.give_one(granule, tag::class_of(units));
+        } else {
+            for (position, class) in tag::parts(granule % Self::UNITS, units) {
+                self.give_one((granule & !(Self::UNITS - 1)) | position, class);
             }
         }
         if !S::FINE {
@@ -160,43 +163,43 @@ impl<const BLOCK: usize, K: Links, S: Sharing> Engine<BLOCK, K, S> {
         }
     }
 
+    #[inline(always)]
+    fn give_one(&self, granule: u32, class: u32) {
+        if S::FINE {
+            self.give_fine(granule, class);
+        } else {
+            self.give_exclusive(granule, class);
+        }
+    }
+
     /// Whether a split block has nothing free, and so no tag.
     #[inline(always)]
     fn is_full(&self, block: u32) -> bool {
-        let word = self.state.load(Geometry::<BLOCK>::full(self.blocks) + block / 32);
-        word >> (block % 32) & 1 == 1
+        self.state.load(Geometry::<BLOCK>::full(block)) >> (block % 32) & 1 == 1
     }
 
     #[inline(always)]
     fn set_full(&self, block: u32) {
-        self.state.set(Geometry::<BLOCK>::full(self.blocks) + block / 32, 1 << (block % 32));
+        self.state.set(Geometry::<BLOCK>::full(block), 1 << (block % 32));
     }
 
-    /// Word and shift of a block's tag position.
     #[inline(always)]
-    fn position_field(&self, block: u32) -> (u32, u32) {
-        let bits = Geometry::<BLOCK>::POSITION_BITS;
-        let per_word = 32 / bits;
-        (Geometry::<BLOCK>::positions(self.blocks) + block / per_word, block % per_word * bits)
+    fn clear_full(&self, block: u32) {
+        self.state.clear(Geometry::<BLOCK>::full(block), 1 << (block % 32));
     }
 
     /// The unit whose second word is the block's tag.
     #[inline(always)]
     fn position(&self, block: u32) -> u32 {
-        let (word, shift) = self.position_field(block);
+        let (word, shift) = Geometry::<BLOCK>::position(block);
         self.state.load(word) >> shift & (Self::UNITS - 1)
     }
 
-    /// Says where the tag is, which also says that the block is not full. The caller has all
-    /// locks, or nobody else knows the block.
+    /// Says where the tag is. The caller has all locks, or nobody else knows the block.
     #[inline(always)]
     fn set_position(&self, block: u32, position: u32) {
-        let (word, shift) = self.position_field(block);
-        self.state.clear(word, ((Self::UNITS - 1) & !position) << shift);
-        self.state.set(word, position << shift);
-        if self.is_full(block) {
-            self.state.clear(Geometry::<BLOCK>::full(self.blocks) + block / 32, 1 << (block % 32));
-        }
+        let (word, shift) = Geometry::<BLOCK>::position(block);
+        self.state.update(word, (Self::UNITS - 1) << shift, position << shift);
     }
 
     /// The region word that holds the tag at a unit.
