@@ -72,7 +72,7 @@ test-rtl rtl-setup area:
 	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
 
 bench: build
-	@bench/run.sh $(MALLACC)
+	@python3 bench/run.py $(MALLACC)
 
 lint:
 	$(CARGO) fmt --all --check

@@ -34,6 +34,7 @@ long *NAME(find)(struct NAME(table) * table, struct NAME(entry) * spare, const c
   return &spare->value;
 }
 
+#if SIZE > 0
 void NAME(sort)(long *values, long count) {
   for (long gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
     for (long i = gap; i < count; ++i) {
@@ -73,3 +74,4 @@ void NAME(multiply)(double *out, const double *a, const double *b, int n) {
       out[i * n + j] = sum;
     }
 }
+#endif

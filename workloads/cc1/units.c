@@ -1,4 +1,5 @@
-/* The same unit SIZE times under other names: something to compile without any header. */
+/* The same unit SIZE times under other names: something to compile without any header. With SIZE 0
+   it is a small part of one. */
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 #define NAME(x) JOIN(x, UNIT)

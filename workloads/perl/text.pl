@@ -1,14 +1,16 @@
 #!/usr/bin/perl
-# Works a text over with hashes, strings and regular expressions: text.pl FILE ROUNDS
+# Works a text over with hashes, strings and regular expressions, again and
+# again until so many lines have been worked on: text.pl FILE LINES
 use strict;
 use warnings;
 
-die "usage: text.pl FILE ROUNDS\n" unless @ARGV == 2 && $ARGV[1] =~ /^[0-9]+$/;
-my ($file, $rounds) = @ARGV;
+die "usage: text.pl FILE LINES\n" unless @ARGV == 2 && $ARGV[1] =~ /^[1-9][0-9]*$/;
+my ($file, $wanted) = @ARGV;
 open my $in, '<', $file or die "$file: $!\n";
-my @lines = <$in>;
+my @text = <$in>;
 close $in;
-chomp @lines;
+chomp @text;
+my @lines;
 
 # Hashes: words, pairs of words, and an index of the lines that hold them.
 sub hashes {
@@ -58,7 +60,8 @@ sub regexes {
 }
 
 my @last;
-for my $round (1 .. $rounds) {
+for (my ($round, $left) = (1, $wanted); $left > 0; $round++, $left -= @lines) {
+    @lines = $left < @text ? @text[0 .. $left - 1] : @text;
     @last = (hashes($round), strings($round), regexes());
 }
 print join(' ', @last), "\n";

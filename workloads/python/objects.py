@@ -1,4 +1,7 @@
-"""Dictionaries, strings, JSON and objects over a text: objects.py FILE ROUNDS"""
+"""Dictionaries, strings, JSON and objects over a text, again until so many lines are done.
+
+objects.py FILE LINES
+"""
 
 import json
 import re
@@ -27,16 +30,18 @@ def index(lines):
 
 
 def main():
-    path, rounds = sys.argv[1], int(sys.argv[2])
+    path, wanted = sys.argv[1], int(sys.argv[2])
     with open(path, encoding="utf-8") as file:
-        lines = file.read().splitlines()
+        text = file.read().splitlines()
     total = 0
-    for _ in range(rounds):
+    while wanted > 0:
+        lines = text[:wanted]
+        wanted -= len(lines)
         words = index(lines)
         ranked = sorted(words.values(), key=lambda word: (-len(word.places), word.text))
-        text = json.dumps({word.text: word.places for word in ranked})
-        back = json.loads(text)
-        total += len(text) + sum(len(places) for places in back.values())
+        form = json.dumps({word.text: word.places for word in ranked})
+        back = json.loads(form)
+        total += len(form) + sum(len(places) for places in back.values())
         total += len("".join(line[::-1].title() for line in lines))
     print(len(words), ranked[0].text, total)
 

@@ -58,7 +58,8 @@ pub fn configuration(
         parameters: parameters(spec),
         resolved_machine: spec.machine.resolved(),
         cycles: named.get("core", "cycles"),
-        instructions: named.get("core", "instructions"),
+        // Elided instructions are the program's all the same: every machine measures as many.
+        instructions: named.get("core", "instructions") + named.get("core", "elided"),
         uops: named.get("core", "uops"),
         cpi_stack: cpi_stack(&mut named),
         calls: totals.calls.clone(),

@@ -1,0 +1,297 @@
+//! Bad input: one clear sentence with the value and the remedy, a failing status, nothing lost.
+
+mod common;
+
+use common::{Bench, check_run, configurations, have, live, number, sentence};
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const USAGE: i32 = 2;
+const FAILED: i32 = 125;
+const CANNOT_RUN: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
+fn mentions(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word:?} is missing in: {text}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there() {
+    let bench = Bench::new();
+    let text = bench.refused(&["run", "--", "no-such-program"], NOT_FOUND);
+    mentions(sentence(&text), &["no-such-program", "not found", "PATH"]);
+    assert!(!bench.path("mallacc.db").exists(), "nothing ran, nothing is stored");
+}
+
+#[test]
+fn what_is_no_program() {
+    let bench = Bench::new();
+    let data = bench.file("data", b"\x00\x01\x02");
+    let arm = [&b"\x7fELF\x02\x01\x01"[..], &[0; 9], &[2, 0, 183, 0], &[0; 44]].concat();
+    let arm = bench.file("arm", arm);
+    for file in [&data, &arm] {
+        let done = std::process::Command::new("chmod").args(["+x", file]).status();
+        assert!(done.unwrap().success());
+    }
+    let text = bench.refused(&["run", "--", &data], CANNOT_RUN);
+    mentions(sentence(&text), &["data", "x86-64", "scripts"]);
+    let text = bench.refused(&["record", "-o", "x.mtrace", "--", &arm], CANNOT_RUN);
+    mentions(sentence(&text), &["arm", "AArch64", "x86-64"]);
+}
+
+#[test]
+fn a_static_program_is_warned_of_and_measured_all_the_same() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let source = "#include <stdlib.h>\nint main(void) { free(malloc(9)); return 3; }\n";
+    let Some(program) = bench.compile("static", source, &["-static"]) else { return };
+    let (document, output) = bench.json("run", &[], &["--", &program]);
+    assert_eq!(output.status.code(), Some(3));
+    let error = String::from_utf8(output.stderr).unwrap();
+    mentions(&error, &["statically linked", "allocator cannot be replaced"]);
+    mentions(&document["warnings"].to_string(), &["statically linked"]);
+    check_run(&document);
+    assert_eq!(number(&document, "configurations/0/malloc/calls"), 0);
+}
+
+#[test]
+fn missing_parts_name_their_package() {
+    let bench = Bench::new();
+    let refused = |variable: &str| {
+        let mut command = bench.command(&["run", "--", "sh", "-c", "true"]);
+        let output = command.env(variable, "/no/such/file").output().unwrap();
+        assert_eq!(output.status.code(), Some(FAILED));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = refused(launch::paths::QEMU_VARIABLE);
+    mentions(sentence(&text), &["/no/such/file", "apt install qemu-user"]);
+    if launch::paths::qemu().is_ok() {
+        let text = refused(launch::paths::FEEDER_VARIABLE);
+        mentions(sentence(&text), &["/no/such/file", "make"]);
+    }
+    if launch::paths::feeder().is_ok() {
+        let text = refused(launch::paths::GUEST_VARIABLE);
+        mentions(sentence(&text), &["/no/such/file", "make"]);
+    }
+}
+
+#[test]
+fn unknown_names_list_the_valid_ones_and_the_nearest() {
+    let bench = Bench::new();
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["--machine", "haswel"], &["\"haswel\"", "\"haswell\""]),
+        (&["--config", "malacc"], &["\"malacc\"", "\"mallacc\"", "none", "limit"]),
+        (&["--config", "mallacc:entires=3"], &["entires", "\"entries\""]),
+        (&["--config", "mallacc:entries=0"], &["entries", "0"]),
+        (&["--config", "none", "--config", "none"], &["twice", "--config NAME="]),
+        (&["--workload", "pearl"], &["\"pearl\"", "\"perl\""]),
+    ];
+    for (options, words) in cases {
+        let mut args = vec!["run"];
+        args.extend(options);
+        if !options.contains(&"--workload") {
+            args.extend(["--", "sh"]);
+        }
+        let text = bench.refused(&args, USAGE);
+        mentions(sentence(&text), words);
+    }
+    let text = bench.refused(&["micro", "tp_smal"], USAGE);
+    mentions(sentence(&text), &["tp_smal", "\"tp_small\""]);
+}
+
+#[test]
+fn machine_files_that_do_not_hold() {
+    let bench = Bench::new();
+    let cases = [
+        ("core = [", &["line 1", "TOML"][..]),
+        ("[core]\nrobb = 3", &["core.robb", "\"rob\""]),
+        ("[core]\nrob = \"big\"", &["core.rob", "\"big\"", "whole number"]),
+        ("[core]\nrob = 1", &["core.rob", "8 to 512"]),
+        ("[memory.l1d]\nsize = 48001", &["48001"]),
+    ];
+    for (contents, words) in cases {
+        let file = bench.file("bad.toml", contents);
+        let text = bench.refused(&["run", "--machine", &file, "--", "sh"], USAGE);
+        mentions(sentence(&text), &["bad.toml"]);
+        mentions(sentence(&text), words);
+    }
+    let text = bench.refused(&["machines", "./none.toml"], USAGE);
+    mentions(sentence(&text), &["none.toml", "cannot read"]);
+}
+
+#[test]
+fn options_that_are_no_numbers_say_what_is_wanted() {
+    let bench = Bench::new();
+    for (option, value) in [
+        ("--skip", "ten"),
+        ("--max", "-"),
+        ("--budget", "1T"),
+        ("--sample", "10M:1k"),
+        ("--sample", "100:90:20"),
+    ] {
+        let text = bench.refused(&["run", option, value, "--", "sh"], USAGE);
+        mentions(&text, &[option, "try 10M"]);
+    }
+    let text = bench.refused(&["run", "--fromat", "json", "--", "sh"], USAGE);
+    mentions(&text, &["--fromat", "--format"]);
+}
+
+/// A trace of a small program, with its bytes.
+fn trace(bench: &Bench) -> Option<Vec<u8>> {
+    if !live() {
+        return None;
+    }
+    let args = ["record", "--quiet", "-o", "good.mtrace", "--", "sh", "-c", ":"];
+    assert!(bench.run(&args).status.success());
+    Some(std::fs::read(bench.path("good.mtrace")).unwrap())
+}
+
+#[test]
+fn traces_that_are_none_or_of_a_newer_version() {
+    let bench = Bench::new();
+    let text = bench.refused(&["replay", "none.mtrace"], FAILED);
+    mentions(sentence(&text), &["none.mtrace", "cannot read"]);
+    bench.file("foreign", "#!/bin/sh\n");
+    let text = bench.refused(&["replay", "foreign"], FAILED);
+    mentions(sentence(&text), &["foreign", "not a Mallacc trace", "mallacc record"]);
+    let Some(mut bytes) = trace(&bench) else { return };
+    bytes[8..12].copy_from_slice(&999u32.to_le_bytes());
+    bench.file("newer", &bytes);
+    let text = bench.refused(&["replay", "newer"], FAILED);
+    mentions(sentence(&text), &["newer", "999", "reads up to"]);
+}
+
+#[test]
+fn a_cut_or_damaged_trace_fails_and_gives_what_came_before() {
+    let bench = Bench::new();
+    let Some(bytes) = trace(&bench) else { return };
+    bench.file("cut", &bytes[..bytes.len() - 7]);
+    let (document, output) = bench.json("replay", &["--no-store"], &["cut"]);
+    assert_eq!(output.status.code(), Some(FAILED));
+    let error = String::from_utf8(output.stderr).unwrap();
+    mentions(sentence(&error), &["cut", "truncated", "record again"]);
+    assert_eq!(document["complete"], false);
+    assert!(number(&document, "configurations/0/instructions") > 0);
+    let (document, output) = bench.json("replay", &["--no-store", "--allow-truncated"], &["cut"]);
+    assert!(output.status.success());
+    mentions(&document["warnings"].to_string(), &["truncated"]);
+
+    let mut damaged = bytes.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    bench.file("damaged", &damaged);
+    let text = bench.refused(&["replay", "--quiet", "--no-store", "damaged"], FAILED);
+    mentions(sentence(&text), &["damaged", "corrupt", "checksum", "record again"]);
+}
+
+#[test]
+fn a_store_or_an_output_that_cannot_be_written_is_said_before_the_run() {
+    let bench = Bench::new();
+    if !live() {
+        return;
+    }
+    let program = ["--", "sh", "-c", "echo ran"];
+    let options: [(&[&str], &[&str]); 3] = [
+        (&["--store", "/no/such/folder/x.db"], &["/no/such/folder/x.db", "--store"]),
+        (&["--store", "text"], &["text", "not a results store", "--store"]),
+        (&["--output", "/no/such/folder/x"], &["/no/such/folder/x", "--output"]),
+    ];
+    bench.file("text", "this is a text, and longer than the header of a database needs to be, so \
+                        that it is told from one; it goes on for a while until there is enough.");
+    for (options, words) in options {
+        let output = bench.run(&[&["run"], options, &program].concat());
+        assert_eq!(output.status.code(), Some(FAILED));
+        mentions(sentence(&String::from_utf8(output.stderr).unwrap()), words);
+        assert_eq!(output.stdout, b"", "the program did not run");
+    }
+}
+
+#[test]
+fn a_full_disk_does_not_lose_the_report() {
+    if !live() || !std::path::Path::new("/dev/full").exists() {
+        return;
+    }
+    let bench = Bench::new();
+    let options = ["run", "--no-store", "--config", "none", "--format", "json"];
+    let rest = ["--output", "/dev/full", "--", "sh", "-c", ":"];
+    let output = bench.run(&[&options[..], &rest].concat());
+    assert_eq!(output.status.code(), Some(FAILED));
+    mentions(sentence(&String::from_utf8(output.stderr).unwrap()), &["/dev/full", "stdout"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    check_run(&document);
+}
+
+#[test]
+fn a_full_disk_while_recording_lets_the_program_end() {
+    if !live() || !std::path::Path::new("/dev/full").exists() {
+        return;
+    }
+    let bench = Bench::new();
+    let args = ["record", "-o", "/dev/full", "--", "sh", "-c", "echo ended"];
+    let output = bench.run(&args);
+    assert_eq!(output.status.code(), Some(FAILED));
+    mentions(sentence(&String::from_utf8(output.stderr).unwrap()), &["/dev/full", "cannot write"]);
+}
+
+#[test]
+fn a_program_killed_by_a_signal_is_reported_with_the_signal() {
+    if !live() || !have("perl") {
+        return;
+    }
+    let bench = Bench::new();
+    let script = "my @a = map { \"x$_\" } 1..500; kill 'KILL', $$; sleep 9";
+    let options = ["--no-store", "--config", "none"];
+    let (document, output) = bench.json("run", &options, &["--", "perl", "-e", script]);
+    assert_eq!(output.status.code(), Some(128 + 9));
+    assert_eq!(number(&document, "exit/signal"), 9);
+    check_run(&document);
+    let args = ["record", "--quiet", "-o", "k.mtrace", "--", "perl", "-e", script];
+    assert_eq!(bench.run(&args).status.code(), Some(128 + 9));
+    let (replayed, output) = bench.json("replay", &options, &["k.mtrace"]);
+    assert!(output.status.success(), "the recording is whole");
+    assert_eq!(number(&replayed, "exit/signal"), 9);
+}
+
+#[test]
+fn ctrl_c_stores_what_is_there() {
+    if !live() || !have("perl") {
+        return;
+    }
+    let bench = Bench::new();
+    let script = "$| = 1; print \"up\\n\"; my %h; while (1) { $h{$_} = $_ for 1..100 }";
+    let mut command = bench.command(&["run", "--config", "none", "--", "perl", "-e", script]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut up = [0; 3];
+    child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
+    let signalled = Instant::now();
+    let pid = i32::try_from(child.id()).unwrap();
+    // SAFETY: kill(2) with the number of a child that was not waited for.
+    unsafe { libc::kill(pid, libc::SIGINT) };
+    let output = child.wait_with_output().unwrap();
+    assert!(signalled.elapsed() < Duration::from_secs(60), "it ends soon");
+    assert_eq!(output.status.code(), Some(128 + libc::SIGINT));
+    mentions(&String::from_utf8_lossy(&output.stderr), &["interrupted"]);
+    let shown = bench.run(&["show", "1", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(document["complete"], false);
+    assert!(number(&configurations(&document)[0], "cycles") > 0);
+}
+
+#[test]
+fn a_store_without_the_run_says_what_it_holds() {
+    let bench = Bench::new();
+    let text = bench.refused(&["show", "--store", "none.db"], FAILED);
+    mentions(sentence(&text), &["none.db", "no such file", "mallacc run"]);
+    assert!(!bench.path("none.db").exists());
+    if live() {
+        let run = ["run", "--quiet", "--config", "none", "--", "sh", "-c", ":"];
+        assert!(bench.run(&run).status.success());
+        let text = bench.refused(&["show", "99"], FAILED);
+        mentions(sentence(&text), &["99", "run 1 only"]);
+    }
+}

@@ -1,0 +1,294 @@
+//! Rules of the whole repository: sizes, directions of dependencies, what models may not do.
+
+mod common;
+
+use common::root;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FILE_LINES_MAX: usize = 600;
+const LINE_CHARS_MAX: usize = 100;
+
+/// Files that may be longer or wider, each with its reason.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("crates/decode/data/haswell.tsv", "a table of measurements, a line for each instruction"),
+    ("rtl/cosim/example.ops", "a recorded stream of operations"),
+    ("rtl/build.log", "output of a tool"),
+];
+
+/// Text files that are written by people.
+const WRITTEN: [&str; 12] =
+    ["rs", "cc", "c", "h", "hpp", "cpp", "sv", "py", "pl", "sh", "toml", "tsv"];
+
+/// Every file that git knows.
+fn files() -> Vec<String> {
+    let list = Command::new("git").args(["ls-files"]).current_dir(root()).output();
+    match list {
+        Ok(list) if list.status.success() => {
+            String::from_utf8(list.stdout).unwrap().lines().map(str::to_owned).collect()
+        }
+        // An unpacked archive has no history: its folders tell.
+        _ => {
+            let mut found = Vec::new();
+            for folder in ["crates", "guest", "rtl", "workloads", "bench", "tools"] {
+                walk(&root().join(folder), &mut found);
+            }
+            found
+        }
+    }
+}
+
+fn walk(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "build" && name != "target" && !name.starts_with('.') {
+            walk(&path, found);
+        } else if path.is_file() {
+            found.push(path.strip_prefix(root()).unwrap().display().to_string());
+        }
+    }
+}
+
+fn written() -> impl Iterator<Item = (String, String)> {
+    let known = |name: &String| {
+        let extension = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default();
+        WRITTEN.contains(&extension)
+    };
+    files().into_iter().filter(known).filter_map(|name| {
+        let text = fs::read_to_string(root().join(&name)).ok()?;
+        Some((name, text))
+    })
+}
+
+fn excepted(name: &str) -> bool {
+    EXCEPTIONS.iter().any(|(file, _)| *file == name)
+}
+
+#[test]
+fn files_and_lines_keep_to_their_sizes() {
+    let mut broken = Vec::new();
+    let mut seen = 0;
+    for (name, text) in written().filter(|(name, _)| !excepted(name)) {
+        seen += 1;
+        let lines = text.lines().count();
+        if lines > FILE_LINES_MAX {
+            broken.push(format!("{name}: {lines} lines, at most {FILE_LINES_MAX}"));
+        }
+        for (number, line) in text.lines().enumerate() {
+            let chars = line.chars().count();
+            // A link or a string of data cannot be broken.
+            let whole = line.contains("http") || line.trim_start().starts_with("#[error(");
+            if chars > LINE_CHARS_MAX && !whole && !is_message(line) {
+                broken.push(format!("{name}:{}: {chars} characters", number + 1));
+            }
+        }
+    }
+    assert!(seen > 100, "the search found {seen} files");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// A line that is one string literal, which formatting leaves alone.
+fn is_message(line: &str) -> bool {
+    line.trim_start().starts_with('"')
+}
+
+#[test]
+fn every_exception_is_a_file_that_needs_it() {
+    for (name, reason) in EXCEPTIONS.iter().filter(|(name, _)| *name != "rtl/build.log") {
+        assert!(!reason.is_empty());
+        let text = fs::read_to_string(root().join(name));
+        let text = text.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let long = text.lines().count() > FILE_LINES_MAX;
+        let wide = text.lines().any(|line| line.chars().count() > LINE_CHARS_MAX);
+        assert!(long || wide, "{name} keeps to the sizes");
+    }
+}
+
+/// What each crate may depend on: data flows from the stream to the report, one way.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("mallacc-params", &[]),
+    ("mallacc-mcache", &[]),
+    ("mallacc-sma", &[]),
+    ("mallacc-results", &[]),
+    ("mallacc-stream", &[]),
+    ("mallacc-predict", &["mallacc-params"]),
+    ("mallacc-memory", &["mallacc-params"]),
+    ("mallacc-feeder", &["mallacc-stream"]),
+    ("mallacc-launch", &["mallacc-stream"]),
+    ("mallacc-decode", &["mallacc-stream"]),
+    ("mallacc-accel", &["mallacc-params", "mallacc-mcache", "mallacc-decode", "mallacc-stream"]),
+    (
+        "mallacc-uarch",
+        &[
+            "mallacc-params",
+            "mallacc-stream",
+            "mallacc-decode",
+            "mallacc-memory",
+            "mallacc-predict",
+            "mallacc-accel",
+        ],
+    ),
+    (
+        "mallacc-sim",
+        &[
+            "mallacc-params",
+            "mallacc-stream",
+            "mallacc-decode",
+            "mallacc-memory",
+            "mallacc-predict",
+            "mallacc-accel",
+            "mallacc-uarch",
+            "mallacc-results",
+        ],
+    ),
+];
+
+/// Crates that may see everything: nothing depends on them.
+const ON_TOP: &[&str] = &["mallacc", "mallacc-validate"];
+
+fn packages() -> Vec<Value> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]);
+    let output = command.current_dir(root()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let allowed: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
+    let mut broken = Vec::new();
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let ours = dependencies
+            .filter(|d| d["kind"].is_null() && !d["path"].is_null())
+            .map(|d| d["name"].as_str().unwrap());
+        for dependency in ours {
+            if ON_TOP.contains(&dependency) && name != "mallacc" {
+                broken.push(format!("{name} -> {dependency}: nothing may depend on it"));
+            }
+            match allowed.get(name) {
+                Some(list) if !list.contains(&dependency) => {
+                    broken.push(format!("{name} -> {dependency}"));
+                }
+                None if !ON_TOP.contains(&name) => {
+                    broken.push(format!("{name}: no rule says what it may depend on"));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let document = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
+    for package in packages() {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let name = dependency["name"].as_str().unwrap();
+            let ours = !dependency["path"].is_null();
+            let told = document.contains(&format!("| `{name}` |"));
+            assert!(ours || told, "{name} of {} is not in docs/dependencies.md", package["name"]);
+        }
+    }
+}
+
+/// Crates whose results must depend on their input alone.
+const MODELS: [&str; 7] = ["stream", "decode", "memory", "predict", "mcache", "accel", "uarch"];
+/// What they may not use, and where it may stand all the same.
+const BANNED: [&str; 7] =
+    ["std::time", "println!(", "eprintln!(", "print!(", "rand::", "SystemTime", "Instant::now"];
+/// The live form of the stream waits for another process, which takes a clock.
+const WAITS: &str = "crates/stream/src/live/";
+
+#[test]
+fn models_neither_print_nor_look_at_clocks_nor_draw_lots() {
+    let mut seen = 0;
+    for (name, text) in written() {
+        let model = MODELS.iter().any(|m| name.starts_with(&format!("crates/{m}/src/")));
+        let is_test = name.ends_with("tests.rs") || name.contains("/tests/");
+        if !model || is_test || name.starts_with(WAITS) {
+            continue;
+        }
+        seen += 1;
+        // Tests at the foot of a file may print.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for banned in BANNED {
+                assert!(!line.contains(banned), "{name}: {}", line.trim());
+            }
+        }
+    }
+    assert!(seen > 30, "the search found {seen} files");
+}
+
+/// Words in the order of their numbers, from lines like `| 0x01 | `LOOKUP` | …`.
+fn documented_markers() -> BTreeMap<u32, String> {
+    let text = fs::read_to_string(root().join("docs/markers.md")).unwrap();
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix("| 0x")?.split('|');
+        let number = cells.next()?.trim().to_owned();
+        let name = cells.next()?.trim().trim_matches('`').to_owned();
+        Some((u32::from_str_radix(number.split('+').next()?, 16).ok()?, name))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// `PopEnd` as `POP_END`.
+fn upper_snake(camel: &str) -> String {
+    let mut name = String::new();
+    for letter in camel.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
+/// `#define MALLACC_<prefix>_NAME value` of the header, by value.
+fn defined(prefix: &str) -> BTreeMap<u32, String> {
+    let header = fs::read_to_string(root().join("guest/include/mallacc.h")).unwrap();
+    let define = |line: &str| {
+        let mut words = line.strip_prefix(&format!("#define MALLACC_{prefix}_"))?.split_whitespace();
+        let (name, value) = (words.next()?.to_owned(), words.next()?);
+        let number = value.strip_prefix("0x").map(|hex| u32::from_str_radix(hex, 16));
+        Some((number.unwrap_or_else(|| value.parse()).ok()?, name))
+    };
+    header.lines().filter_map(define).collect()
+}
+
+#[test]
+fn the_markers_of_header_document_and_stream_agree() {
+    let known = (0..=0xff_u8).filter_map(|code| {
+        let op = format!("{:?}", stream::MarkerOp::from_code(code)?);
+        let (name, kind) = op.split_once('(').unwrap_or((&op, "Malloc)"));
+        (kind == "Malloc)").then(|| (u32::from(code), upper_snake(name)))
+    });
+    let known: BTreeMap<u32, String> = known.collect();
+    assert!(known.len() >= 15, "{known:?}");
+    assert_eq!(documented_markers(), known);
+    assert_eq!(defined("OP"), known);
+    let kinds = stream::CallKind::ALL.iter().zip(0..);
+    let kinds = kinds.map(|(kind, code)| (code, kind.name().to_uppercase())).collect();
+    assert_eq!(defined("KIND"), kinds);
+}
+
+#[test]
+fn the_readme_is_short_and_names_the_two_commands() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(text.lines().count() <= 150);
+    assert!(text.contains("make demo") && text.contains("make test"));
+    for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let file: PathBuf = root().join(link.split('#').next().unwrap());
+        assert!(link.starts_with("http") || file.exists(), "{link} leads nowhere");
+    }
+}
