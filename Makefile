@@ -59,9 +59,9 @@ test: test-guest test-rust
 test-guest: guest
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
 
-# One profile for libraries, tests, plugin and command, so that nothing is built twice.
+# One profile for libraries, tests, plugin and command, so that little is built twice.
 test-rust: guest
-	$(CARGO) build --profile test -j $(JOBS) -p mallacc -p mallacc-feeder
+	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder
 	$(CARGO) test --workspace -j $(JOBS)
 
 test-long:
@@ -86,8 +86,8 @@ install: build
 	install $(MALLACC) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(TARGET)/release/libmallacc_feeder.so guest/build/libmallacc_guest.so \
 	  $(DESTDIR)$(PREFIX)/lib/mallacc/
-	install $(filter-out %.d,$(wildcard guest/build/micro/*)) \
-	  $(DESTDIR)$(PREFIX)/lib/mallacc/micro/
+	for program in $(basename $(notdir $(wildcard guest/micro/*.cc))); do \
+	  install guest/build/micro/$$program $(DESTDIR)$(PREFIX)/lib/mallacc/micro/ || exit 1; done
 	install -m 644 guest/include/mallacc.h $(DESTDIR)$(PREFIX)/include/
 	cp -r workloads $(DESTDIR)$(PREFIX)/share/mallacc/
 

@@ -31,7 +31,7 @@ pub fn run(args: &MicroArgs) -> Done {
     let programs: Vec<PathBuf> =
         names.iter().map(|name| program(name)).collect::<Result<_, _>>()?;
     let (output, mut rows) = session::open(&args.report, Stream::Stdout)?;
-    let (mut runs, mut code) = (Vec::new(), 0);
+    let (mut runs, mut code, mut pops) = (Vec::new(), 0, 0);
     for (name, program) in names.iter().zip(programs) {
         let mut target = Target::new(program.into(), options(args));
         (target.silent, target.deterministic, target.seed) = (true, true, args.seed);
@@ -41,6 +41,7 @@ pub fn run(args: &MicroArgs) -> Done {
         let (mut finished, status) = simulate(&mut target, checked, what, &mut rows, quiet)?;
         finished.run.program = (*name).to_owned();
         rows.finish(&finished.run);
+        pops += finished.pops;
         if finished.violations > 0 {
             eprintln!("mallacc: {name}: {} pops were wrong", finished.violations);
             code = VIOLATION;
@@ -57,7 +58,13 @@ pub fn run(args: &MicroArgs) -> Done {
     let text = match () {
         () if output.is_csv() => lines(&runs),
         () if !output.is_table() => documents(&runs),
-        () => table(&runs, &specs, args.entries.is_some()),
+        () => {
+            let mut text = table(&runs, &specs, args.entries.is_some());
+            if pops > 0 && code != VIOLATION {
+                let _ = writeln!(text, "{pops} pops: no cached Head or Next was a wrong one.");
+            }
+            text
+        }
     };
     let written = output.text(&text);
     if let Some(failure) = rows.failure().or_else(|| written.err()) {

@@ -104,6 +104,8 @@ pub struct Finished {
     pub interrupted: bool,
     /// Pops that returned a wrong pointer, over all configurations.
     pub violations: u64,
+    /// Pops whose cached values were compared with the true ones.
+    pub pops: u64,
 }
 
 /// Simulates a stream; the configurations are stored when this returns.
@@ -140,6 +142,7 @@ pub fn simulate(
         stopped_early: outcome.facts.stopped_early,
         interrupted: outcome.facts.interrupted,
         violations: outcome.measured.iter().map(|m| m.violations).sum(),
+        pops: outcome.measured.iter().map(|m| m.pops).sum(),
         error: outcome.error,
     })
 }

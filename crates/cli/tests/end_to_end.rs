@@ -181,7 +181,8 @@ fn scripts_and_exec_are_followed_to_the_last_image() {
         return;
     }
     let bench = Bench::new();
-    let script = bench.file("wrapper", "#!/bin/sh\nexec perl -e 'print \"deep $ARGV[0]\\n\"' \"$1\"\n");
+    let script =
+        bench.file("wrapper", "#!/bin/sh\nexec perl -e 'print \"deep $ARGV[0]\\n\"' \"$1\"\n");
     assert!(Command::new("chmod").args(["+x", &script]).status().unwrap().success());
     let options = ["--no-store", "--config", "none"];
     let (document, output) = bench.json("run", &options, &["--", &script, "one"]);

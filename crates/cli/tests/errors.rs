@@ -201,8 +201,11 @@ fn a_store_or_an_output_that_cannot_be_written_is_said_before_the_run() {
         (&["--store", "text"], &["text", "not a results store", "--store"]),
         (&["--output", "/no/such/folder/x"], &["/no/such/folder/x", "--output"]),
     ];
-    bench.file("text", "this is a text, and longer than the header of a database needs to be, so \
-                        that it is told from one; it goes on for a while until there is enough.");
+    bench.file(
+        "text",
+        "this is a text, and longer than the header of a database needs to be, so \
+                        that it is told from one; it goes on for a while until there is enough.",
+    );
     for (options, words) in options {
         let output = bench.run(&[&["run"], options, &program].concat());
         assert_eq!(output.status.code(), Some(FAILED));

@@ -258,7 +258,8 @@ fn upper_snake(camel: &str) -> String {
 fn defined(prefix: &str) -> BTreeMap<u32, String> {
     let header = fs::read_to_string(root().join("guest/include/mallacc.h")).unwrap();
     let define = |line: &str| {
-        let mut words = line.strip_prefix(&format!("#define MALLACC_{prefix}_"))?.split_whitespace();
+        let mut words =
+            line.strip_prefix(&format!("#define MALLACC_{prefix}_"))?.split_whitespace();
         let (name, value) = (words.next()?.to_owned(), words.next()?);
         let number = value.strip_prefix("0x").map(|hex| u32::from_str_radix(hex, 16));
         Some((number.unwrap_or_else(|| value.parse()).ok()?, name))
