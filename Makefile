@@ -62,7 +62,7 @@ test-guest: guest
 # One profile for libraries, tests, plugin and command, so that little is built twice.
 test-rust: guest
 	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder
-	$(CARGO) test --workspace -j $(JOBS)
+	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
 
 test-long:
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test-long

@@ -230,7 +230,7 @@ fn a_full_disk_does_not_lose_the_report() {
 }
 
 #[test]
-fn a_full_disk_while_recording_lets_the_program_end() {
+fn a_full_device_is_said_before_recording() {
     if !live() || !std::path::Path::new("/dev/full").exists() {
         return;
     }
@@ -239,6 +239,44 @@ fn a_full_disk_while_recording_lets_the_program_end() {
     let output = bench.run(&args);
     assert_eq!(output.status.code(), Some(FAILED));
     mentions(sentence(&String::from_utf8(output.stderr).unwrap()), &["/dev/full", "cannot write"]);
+}
+
+/// A small file system of its own; `None`, and a line that says so, where that is not allowed.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    fn mount(place: std::path::PathBuf) -> Option<Self> {
+        std::fs::create_dir(&place).unwrap();
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=64k", "none"]).arg(&place);
+        if mount.output().is_ok_and(|output| output.status.success()) {
+            return Some(Self(place));
+        }
+        println!("skipped: this user may not mount a file system");
+        None
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_disk_that_fills_while_recording_keeps_what_is_whole_and_lets_the_program_end() {
+    if !live() || !have("perl") {
+        return;
+    }
+    let bench = Bench::new();
+    let Some(disk) = SmallDisk::mount(bench.path("disk")) else { return };
+    let trace = disk.0.join("x.mtrace").display().to_string();
+    // Addresses without a pattern take room: several frames' worth of them.
+    let script = "my %h; $h{int(rand(1e9))} = 1 for 1..60000; print \"ended\\n\"";
+    let output = bench.run(&["record", "-o", &trace, "--", "perl", "-e", script]);
+    assert_eq!(output.status.code(), Some(FAILED));
+    assert_eq!(output.stdout, b"ended\n");
+    mentions(sentence(&String::from_utf8(output.stderr).unwrap()), &["x.mtrace", "No space left"]);
 }
 
 #[test]
