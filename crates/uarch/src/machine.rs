@@ -71,6 +71,7 @@ impl Machine {
             ("core.decode.width", core.decode.width, 1, 8),
             ("core.decode.predecode_width", core.decode.predecode_width, 1, 16),
             ("core.uop_cache.width", core.uop_cache.width, 1, 16),
+            ("core.uop_cache.ways", core.uop_cache.ways, 1, 16),
             ("core.uop_cache.line_uops", core.uop_cache.line_uops, 1, 16),
             ("core.taken_branch", core.taken_branch, 1, 100),
             ("core.store_forward", core.store_forward, 1, 100),

@@ -21,6 +21,9 @@ pub trait Observer {
     /// A fused uop: delivered by fetch and decode, then allocated.
     #[inline(always)]
     fn allocated(&mut self, _delivered: u64, _allocated: u64) {}
+    /// The fused uop allocated last had to wait for a free entry: it was allocated now.
+    #[inline(always)]
+    fn delayed(&mut self, _allocated: u64) {}
     /// A uop of the fused uop allocated last.
     #[inline(always)]
     fn executed(&mut self, _uop: &Uop, _times: Times) {}

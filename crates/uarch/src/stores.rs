@@ -97,14 +97,11 @@ impl Stores {
         let mut youngest: Option<u64> = None;
         for granule in addr >> 3..=(end - 1) >> 3 {
             let (tag, number) = self.index[granule as usize % INDEX];
-            if tag != granule || self.count - number > RING as u64 {
+            if tag != granule {
                 continue;
             }
-            let store = &self.ring[number as usize % RING];
-            let overlaps = store.addr < end && addr < store.addr + store.size;
-            if overlaps && store.written > cycle && youngest.is_none_or(|y| number > y) {
-                youngest = Some(number);
-            }
+            let found = self.overlapping(number, addr, end, cycle);
+            youngest = youngest.max(found);
         }
         let Some(number) = youngest else { return Older::None };
         let store = &self.ring[number as usize % RING];
@@ -113,6 +110,24 @@ impl Stores {
         } else {
             Older::Wait { written: store.written }
         }
+    }
+
+    /// The youngest store from `newest` backwards that overlaps and has not written by `cycle`.
+    /// Mostly `newest` itself; another one in the same granule means looking through the queue.
+    #[inline]
+    fn overlapping(&self, newest: u64, addr: u64, end: u64, cycle: u64) -> Option<u64> {
+        let mut number = newest;
+        while self.count - number <= RING as u64 {
+            let store = &self.ring[number as usize % RING];
+            if store.written <= cycle {
+                return None; // stores write in order: older ones have written too
+            }
+            if store.addr < end && addr < store.addr + store.size {
+                return Some(number);
+            }
+            number = number.checked_sub(1)?;
+        }
+        None
     }
 
     /// From when on the load at `pc` may go: at once when it is trusted, else when all older store

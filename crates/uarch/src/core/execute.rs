@@ -112,6 +112,7 @@ impl<O: Observer> Core<O> {
             self.allocator.held = Component::Execute;
             let cycle = self.calendar.next_departure();
             self.move_to(cycle);
+            self.observer.delayed(self.allocator.cycle);
         }
         let (free, cause) = match uop.kind {
             UopKind::Load => (self.allocator.load_entry(), Component::Execute),
@@ -123,6 +124,7 @@ impl<O: Observer> Core<O> {
             self.slot.held = cause;
             self.move_to(free);
             self.slot.allocated = self.allocator.cycle;
+            self.observer.delayed(self.allocator.cycle);
         }
         self.allocator.cycle + u64::from(self.params.allocate_to_issue)
     }

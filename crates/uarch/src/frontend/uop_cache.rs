@@ -4,46 +4,58 @@ use crate::params::UopCacheParams;
 
 /// Bytes of a window ([IOM] 2.3.2.5).
 pub const WINDOW_BYTES: u64 = 32;
+/// Windows that a set can hold at most: as many as it may have ways.
+const WAYS_MAX: usize = 16;
+/// No window has this number: addresses have 48 bits.
+const EMPTY: u64 = u64::MAX;
 
-/// A cached window: its lines count against the set's ways.
-#[derive(Clone, Copy)]
-struct Entry {
-    window: u64,
-    /// Offset of the first cached instruction: entry below it misses.
-    start: u8,
-    lines: u8,
+/// A set: its windows, each with the offset of the first cached instruction (entry below it
+/// misses), the lines it takes out of the set's ways, and when it was used last.
+#[derive(Clone)]
+struct Set {
+    windows: [u64; WAYS_MAX],
+    used: [u64; WAYS_MAX],
+    starts: [u8; WAYS_MAX],
+    lines: [u8; WAYS_MAX],
 }
 
 /// Set-associative, least recently used window first out. State only.
 pub struct UopCache {
-    sets: Vec<Vec<Entry>>,
+    sets: Vec<Set>,
     set_mask: u64,
+    clock: u64,
     params: UopCacheParams,
 }
 
 impl UopCache {
-    /// An empty cache. `sets` must be a power of two (checked with the machine).
+    /// An empty cache. `sets` must be a power of two, `ways` at most 16 (checked with the machine).
     pub fn new(params: &UopCacheParams) -> Self {
-        let ways = params.ways as usize;
+        let empty = Set {
+            windows: [EMPTY; WAYS_MAX],
+            used: [0; WAYS_MAX],
+            starts: [0; WAYS_MAX],
+            lines: [0; WAYS_MAX],
+        };
         Self {
-            sets: (0..params.sets).map(|_| Vec::with_capacity(ways + 1)).collect(),
+            sets: vec![empty; params.sets as usize],
             set_mask: u64::from(params.sets) - 1,
+            clock: 0,
             params: params.clone(),
         }
+    }
+
+    fn find(set: &Set, window: u64) -> Option<usize> {
+        set.windows.iter().position(|&w| w == window)
     }
 
     /// Whether the window's code from `offset` on is cached; a hit becomes the most recent.
     #[inline(always)]
     pub fn lookup(&mut self, window: u64, offset: u8) -> bool {
         let set = &mut self.sets[(window & self.set_mask) as usize];
-        match set.first() {
-            Some(first) if first.window == window => return first.start <= offset,
-            _ => {}
-        }
-        let Some(at) = set.iter().position(|e| e.window == window) else { return false };
-        let entry = set.remove(at);
-        set.insert(0, entry);
-        entry.start <= offset
+        let Some(at) = Self::find(set, window) else { return false };
+        self.clock += 1;
+        set.used[at] = self.clock;
+        set.starts[at] <= offset
     }
 
     /// Caches a window decoded from `start` on with so many fused uops, if it may be cached.
@@ -52,20 +64,27 @@ impl UopCache {
         if lines == 0 || lines > self.params.lines_per_window {
             return;
         }
-        let set = &mut self.sets[(window & self.set_mask) as usize];
-        let mut entry = Entry { window, start, lines: lines as u8 };
-        if let Some(at) = set.iter().position(|e| e.window == window) {
-            let old = set.remove(at);
-            entry.start = entry.start.min(old.start);
-            entry.lines = entry.lines.max(old.lines);
-        }
-        set.insert(0, entry);
-        let mut total = 0;
+        self.clock += 1;
         let ways = self.params.ways;
-        set.retain(|e| {
-            total += u32::from(e.lines);
-            total <= ways
-        });
+        let set = &mut self.sets[(window & self.set_mask) as usize];
+        let (mut start, mut lines) = (start, lines as u8);
+        if let Some(at) = Self::find(set, window) {
+            start = start.min(set.starts[at]);
+            lines = lines.max(set.lines[at]);
+            set.windows[at] = EMPTY;
+            set.lines[at] = 0;
+        }
+        while set.lines.iter().map(|&n| u32::from(n)).sum::<u32>() + u32::from(lines) > ways {
+            let oldest = (0..WAYS_MAX).filter(|&i| set.lines[i] > 0).min_by_key(|&i| set.used[i]);
+            let Some(oldest) = oldest else { return };
+            set.windows[oldest] = EMPTY;
+            set.lines[oldest] = 0;
+        }
+        let Some(free) = set.lines.iter().position(|&n| n == 0) else { return };
+        set.windows[free] = window;
+        set.starts[free] = start;
+        set.lines[free] = lines;
+        set.used[free] = self.clock;
     }
 }
 
@@ -104,5 +123,19 @@ mod tests {
         cache.insert(window(100), 0, 6);
         assert!(cache.lookup(window(0), 0));
         assert!(!cache.lookup(window(1), 0), "now the oldest");
+        assert!(cache.lookup(window(100), 0));
+    }
+
+    #[test]
+    fn a_window_of_three_lines_displaces_as_many_windows_as_it_needs() {
+        let params = UopCacheParams::default();
+        let mut cache = UopCache::new(&params);
+        let window = |i: u64| i * u64::from(params.sets);
+        for i in 0..u64::from(params.ways) {
+            cache.insert(window(i), 0, 1);
+        }
+        cache.insert(window(50), 0, params.line_uops * 3);
+        let left = (0..u64::from(params.ways)).filter(|&i| cache.lookup(window(i), 0)).count();
+        assert_eq!(left, params.ways as usize - 3);
     }
 }

@@ -1,0 +1,213 @@
+//! Each mechanism of the pipeline against a value derived from the machine's parameters.
+
+mod rig;
+
+use mallacc_uarch::{Component, Machine};
+use rig::{DATA, Rig, close};
+
+const ADD_RAX_RAX: &str = "48 01 c0";
+const ADD_RBX_RBX: &str = "48 01 db";
+const ADD_RCX_RCX: &str = "48 01 c9";
+const ADD_RDX_RDX: &str = "48 01 d2";
+const IMUL_RAX_RAX: &str = "48 0f af c0";
+const NOP: &str = "90";
+
+#[test]
+fn a_chain_of_additions_takes_a_cycle_each() {
+    close(Rig::new().unrolled(&[ADD_RAX_RAX], &[], 400), 1.0);
+}
+
+#[test]
+fn independent_instructions_are_bound_by_the_allocation_width() {
+    let mut rig = Rig::new();
+    let width = f64::from(rig.machine.core.allocate_width);
+    // Four 1-byte nops: predecode marks five a cycle, so the width of 4 decides.
+    close(rig.unrolled(&[NOP, NOP, NOP, NOP], &[], 400), 4.0 / width);
+}
+
+#[test]
+fn a_multiplication_takes_three_cycles_and_port_one_takes_one_each_cycle() {
+    close(Rig::new().unrolled(&[IMUL_RAX_RAX], &[], 400), 3.0);
+    // imul rbx,rax,1; imul rcx,rax,1: independent of each other, both on port 1.
+    let two = ["48 6b d8 01", "48 6b c8 01"];
+    close(Rig::new().unrolled(&two, &[], 400), 2.0);
+}
+
+#[test]
+fn a_pointer_chase_takes_the_first_level_latency() {
+    let mut rig = Rig::new();
+    let latency = rig.machine.memory.l1d.latency as f64;
+    close(rig.unrolled(&["48 8b 00"], &[DATA], 200), latency); // mov rax,[rax]
+}
+
+#[test]
+fn an_index_register_costs_a_load_one_more_cycle() {
+    let mut rig = Rig::new();
+    let latency = rig.machine.memory.l1d.latency as f64;
+    close(rig.unrolled(&["48 8b 04 08"], &[DATA], 200), latency + 1.0); // mov rax,[rax+rcx]
+}
+
+#[test]
+fn a_counter_in_memory_takes_forwarding_plus_the_addition() {
+    let mut rig = Rig::new();
+    let forward = f64::from(rig.machine.core.store_forward);
+    // add qword [rsp],1: load (forwarded), add (1 cycle), store data.
+    close(rig.unrolled(&["48 83 04 24 01"], &[DATA, DATA], 400), forward + 1.0);
+}
+
+#[test]
+fn a_load_wider_than_the_store_waits_until_the_store_has_written() {
+    let mut rig = Rig::new();
+    // mov [rsp],al; mov rax,[rsp]
+    let cycles = rig.unrolled(&["88 04 24", "48 8b 04 24"], &[DATA, DATA], 100);
+    let fail = f64::from(rig.machine.core.store_forward_fail);
+    assert!(cycles >= fail, "{cycles} cycles, at least {fail}");
+    assert_eq!(rig.core.counters().forward_failures, 100, "each load follows its store");
+}
+
+#[test]
+fn zero_idioms_break_the_chain_and_take_no_port() {
+    // imul rax,rax; xor eax,eax: the next multiplication does not wait.
+    let cycles = Rig::new().unrolled(&[IMUL_RAX_RAX, "31 c0"], &[], 400);
+    close(cycles, 1.0);
+}
+
+#[test]
+fn moves_are_eliminated_unless_switched_off() {
+    // mov rcx,rax; add rax,rcx … the chain is the addition alone, or move and addition.
+    let code = ["48 89 c1", "48 89 c8", ADD_RAX_RAX];
+    close(Rig::new().unrolled(&code, &[], 400), 1.0);
+    let mut machine = Machine::default();
+    machine.core.move_elimination = false;
+    close(Rig::with(machine).unrolled(&code, &[], 400), 3.0);
+}
+
+#[test]
+fn a_length_changing_prefix_stalls_predecode() {
+    let mut rig = Rig::new();
+    let stall = f64::from(rig.machine.core.decode.lcp_stall);
+    // add ax,0x1234 (66 05 iw) and 12 bytes of nops: one 16-byte block an iteration.
+    let nop12 = ["0f 1f 84 00 00 00 00 00", "0f 1f 40 00"];
+    let cycles = rig.unrolled(&["66 05 34 12", nop12[0], nop12[1]], &[], 200);
+    close(cycles, 1.0 + stall);
+}
+
+#[test]
+fn a_fused_compare_and_branch_is_one_uop() {
+    let mut rig = Rig::new();
+    // cmp rax,rbx; jne +0 (not taken)
+    let block = rig.block(0x40_0000, &["48 39 d8", "75 00"]);
+    rig.touch(&block, &[]);
+    rig.step(&block, &[], block.branch.next);
+    assert_eq!(rig.log().len(), 1);
+    assert_eq!(rig.core.counters().instructions, 2);
+}
+
+#[test]
+fn a_short_loop_streams_from_the_loop_buffer() {
+    // Five additions (independent), dec, jnz: 6 fused uops, 4 a cycle.
+    let body = [ADD_RAX_RAX, ADD_RBX_RBX, ADD_RCX_RCX, ADD_RDX_RDX, "48 01 f6", "ff cf", "75 ed"];
+    let mut rig = Rig::new();
+    let streamed = rig.looped(&body, &[], 1000);
+    close(streamed, 6.0 / 4.0);
+    let mut machine = Machine::default();
+    machine.core.loop_buffer = 0;
+    let taken = f64::from(machine.core.taken_branch);
+    // Without it: two delivery groups, the second followed by the taken branch's bubble.
+    close(Rig::with(machine).looped(&body, &[], 1000), 1.0 + taken);
+}
+
+#[test]
+fn a_mispredicted_branch_delays_the_next_uop_by_the_stated_penalty() {
+    let mut rig = Rig::new();
+    let branch = rig.block(0x40_0000, &["48 39 d8", "75 40"]);
+    let (target, next) = (branch.branch.target, branch.branch.next);
+    let fallen = rig.block(next, &[ADD_RAX_RAX]);
+    rig.touch(&branch, &[]);
+    // The code after the branch comes from the uop cache, and the branch is known to be taken.
+    rig.step(&fallen, &[], next + 3);
+    for _ in 0..40 {
+        rig.step(&branch, &[], target);
+    }
+    rig.log();
+    let before = rig.core.counters().mispredicts;
+    rig.step(&branch, &[], next);
+    rig.step(&fallen, &[], next + 3);
+    let seen = rig.log();
+    assert_eq!(rig.core.counters().mispredicts, before + 1);
+    let done = seen[0].uops[0].1.completed;
+    let redirect = u64::from(rig.machine.core.mispredict_redirect);
+    assert_eq!(seen[1].delivered, done + redirect);
+    assert_eq!(seen[1].allocated, done + redirect + 1);
+}
+
+#[test]
+fn the_reorder_buffer_bounds_how_many_misses_overlap() {
+    let mut rig = Rig::new();
+    let rob = rig.machine.core.rob as usize;
+    // mov rax,[rip]: a miss, then nops up to the ROB's size, then another miss.
+    let load = rig.block(0x40_0000, &["48 8b 05 00 00 00 00"]);
+    let nops = rig.block(0x40_0007, &[NOP; 64]);
+    let lines: Vec<u64> = (0..8).map(|i| DATA + 4096 * i).collect();
+    for &line in &lines {
+        rig.touch(&load, &[line + 2048]); // the page is mapped, the line is not there
+    }
+    rig.touch(&nops, &[]);
+    let mut issue_gap = |filler: usize, pair: usize| {
+        rig.log();
+        rig.core.context_switch();
+        rig.step(&load, &[lines[pair]], 0);
+        for _ in 0..filler / 64 {
+            rig.step(&nops, &[], 0);
+        }
+        rig.step(&load, &[lines[pair + 1]], 0);
+        let seen = rig.log();
+        let first = &seen[0];
+        let last = seen.last().unwrap();
+        (first.retired, last.allocated)
+    };
+    let (retired, allocated) = issue_gap(rob - 64, 0);
+    assert!(allocated < retired, "both fit: {allocated} before {retired}");
+    let (retired, allocated) = issue_gap(rob, 2);
+    assert_eq!(allocated, retired, "the second waits for the first one's entry");
+}
+
+#[test]
+fn a_push_and_pop_need_no_stack_pointer_uop_but_an_explicit_use_does() {
+    let mut rig = Rig::new();
+    // push rax; pop rcx: store (fused), load.
+    let plain = rig.block(0x40_0000, &["50", "59"]);
+    rig.touch(&plain, &[DATA, DATA]);
+    rig.step(&plain, &[DATA, DATA], 0);
+    assert_eq!(rig.core.counters().uops, 3, "store address, store data, load");
+    // push rax; mov rcx,rsp: synchronise, then move.
+    let used = rig.block(0x40_0100, &["50", "48 89 e1"]);
+    rig.touch(&used, &[DATA]);
+    rig.step(&used, &[DATA], 0);
+    assert_eq!(rig.core.counters().uops, 3 + 2 + 1 + 1);
+}
+
+#[test]
+fn a_full_store_queue_holds_up_allocation() {
+    let mut rig = Rig::new();
+    let sq = rig.machine.core.sq as usize;
+    let store = rig.block(0x40_0000, &["48 89 05 00 00 00 00"]); // mov [rip],rax
+    for i in 0..=sq as u64 {
+        rig.touch(&store, &[DATA + 4096 * i + 2048]);
+    }
+    for i in 0..=sq as u64 {
+        rig.step(&store, &[DATA + 4096 * i], 0);
+    }
+    let seen = rig.log();
+    assert!(seen[sq - 1].allocated < seen[0].retired + 20, "as many as there are entries fit");
+    assert!(seen[sq].allocated > seen[0].retired + 100, "one more waits for a miss to be written");
+}
+
+#[test]
+fn the_cpi_stack_sums_to_the_cycles() {
+    let mut rig = Rig::new();
+    rig.unrolled(&["48 8b 00", IMUL_RAX_RAX, "88 04 24", "48 8b 04 24"], &[DATA; 3], 50);
+    let stack = rig.core.cpi_stack();
+    assert_eq!(stack.iter().sum::<u64>(), rig.core.cycles());
+    assert!(stack[Component::Base as usize] > 0);
+}

@@ -1,0 +1,150 @@
+//! A core with hand-assembled code, and the event times of every uop.
+#![allow(dead_code)]
+
+use accel::Choice;
+use decode::{Block, Decoder, Uop};
+use mallacc_uarch::{Core, Machine, NO_ADDRESS, Observer, Step, Times};
+use stream::BlockDef;
+
+/// Where the test's data lies: one page, touched before anything is timed.
+pub const DATA: u64 = 0x10_0000;
+
+/// What was seen of one fused uop.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub delivered: u64,
+    pub allocated: u64,
+    pub retired: u64,
+    /// Its uops.
+    pub uops: Vec<(Uop, Times)>,
+}
+
+/// Keeps all event times.
+#[derive(Default)]
+pub struct Log(pub Vec<Seen>);
+
+impl Observer for Log {
+    fn allocated(&mut self, delivered: u64, allocated: u64) {
+        self.0.push(Seen { delivered, allocated, ..Seen::default() });
+    }
+    fn delayed(&mut self, allocated: u64) {
+        self.0.last_mut().unwrap().allocated = allocated;
+    }
+    fn executed(&mut self, uop: &Uop, times: Times) {
+        self.0.last_mut().unwrap().uops.push((*uop, times));
+    }
+    fn retired(&mut self, cycle: u64) {
+        self.0.last_mut().unwrap().retired = cycle;
+    }
+}
+
+/// A core under test.
+pub struct Rig {
+    pub machine: Machine,
+    pub core: Core<Log>,
+    decoder: Decoder,
+    blocks: u32,
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        Self::with(Machine::default())
+    }
+
+    pub fn with(machine: Machine) -> Self {
+        Self::accelerated(machine, "none")
+    }
+
+    pub fn accelerated(machine: Machine, accelerator: &str) -> Self {
+        let accelerator = Choice::parse(accelerator).unwrap().build().unwrap();
+        let core = Core::new(&machine, accelerator, Log::default()).unwrap();
+        Self { machine, core, decoder: Decoder::haswell(), blocks: 0 }
+    }
+
+    /// Decodes instructions, each a hexadecimal text, at an address.
+    pub fn block(&mut self, addr: u64, insns: &[&str]) -> Block {
+        let codes: Vec<Vec<u8>> = insns.iter().map(|text| bytes(text)).collect();
+        let def = BlockDef {
+            id: self.blocks,
+            addr,
+            lens: codes.iter().map(|c| c.len() as u8).collect(),
+            bytes: codes.concat(),
+        };
+        self.blocks += 1;
+        let block = self.decoder.block(&def);
+        assert_eq!(block.unknown, 0, "{insns:?}");
+        block
+    }
+
+    /// Touches code and data so that neither misses.
+    pub fn touch(&mut self, block: &Block, addresses: &[u64]) {
+        self.core.warm(&Step { block, addresses, repeats: &[], values: &[], next: 0 });
+    }
+
+    /// Executes a block once.
+    pub fn step(&mut self, block: &Block, addresses: &[u64], next: u64) {
+        self.core.execute(&Step { block, addresses, repeats: &[], values: &[], next });
+    }
+
+    /// Average cycles of one iteration of straight-line code, laid out back to back, over the second
+    /// half of `count` iterations. All memory operands have the addresses given.
+    pub fn unrolled(&mut self, insns: &[&str], addresses: &[u64], count: u64) -> f64 {
+        let mut at = 0x40_0000;
+        let first = self.block(at, insns);
+        let len = u64::from(first.len);
+        let mut middle = 0;
+        for i in 0..count {
+            let block = Block { addr: at, ..first.clone() };
+            let block = shift(block, at - first.addr);
+            self.touch(&block, addresses);
+            if i == count / 2 {
+                middle = self.core.cycles();
+            }
+            self.step(&block, addresses, at + len);
+            at += len;
+        }
+        (self.core.cycles() - middle) as f64 / (count - count / 2) as f64
+    }
+
+    /// Average cycles of one iteration of a loop whose last instruction is a taken backward branch.
+    pub fn looped(&mut self, insns: &[&str], addresses: &[u64], count: u64) -> f64 {
+        let block = self.block(0x40_0000, insns);
+        self.touch(&block, addresses);
+        let mut middle = 0;
+        for i in 0..count {
+            if i == count / 2 {
+                middle = self.core.cycles();
+            }
+            self.step(&block, addresses, block.addr);
+        }
+        (self.core.cycles() - middle) as f64 / (count - count / 2) as f64
+    }
+
+    /// Event times so far.
+    pub fn log(&mut self) -> Vec<Seen> {
+        std::mem::take(&mut self.core.observer_mut().0)
+    }
+}
+
+fn shift(mut block: Block, by: u64) -> Block {
+    block.branch.addr += by;
+    block.branch.next += by;
+    block
+}
+
+/// Bytes of a hexadecimal text; blanks are ignored.
+pub fn bytes(text: &str) -> Vec<u8> {
+    let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    (0..digits.len() / 2)
+        .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap())
+        .collect()
+}
+
+/// No address for any slot.
+pub const NOWHERE: u64 = NO_ADDRESS;
+
+/// Asserts that two cycle counts agree to a hundredth.
+#[track_caller]
+pub fn close(measured: f64, expected: f64) {
+    assert!((measured - expected).abs() < 0.011, "measured {measured}, expected {expected}");
+}
