@@ -3,6 +3,7 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "support/rivals.rs"]
 mod rivals;
 
 use common::memory::Memory;

@@ -137,6 +137,18 @@ where
         unsafe { Self::in_place_skewed(NonNull::from(&mut *region).cast(), region.len(), 4) }
     }
 
+    /// As [`Self::from_raw`], placed as [`Self::in_place_for_headers`] says.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    ///
+    /// # Safety
+    /// As [`Self::from_raw`].
+    pub unsafe fn from_raw_for_headers(base: NonNull<u8>, bytes: usize) -> Result<Self, InitError> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::in_place_skewed(base, bytes, 4) }
+    }
+
     /// As [`Self::new`], placed as [`Self::in_place_for_headers`] says.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 //! dlmalloc and talc on a fixed arena, behind the interface of a heap.
+#![allow(missing_docs)]
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};

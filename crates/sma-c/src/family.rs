@@ -1,0 +1,249 @@
+//! One family of functions per block size and kind.
+
+use crate::Status;
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+use core::ptr::{NonNull, null_mut};
+use sma::{
+    Arena, Checked, Deferred, Exact, FineLocks, Headed, Heap, Lm, Local, PowerOfTwo, Short,
+    SpinLock, Tagged, Unchecked, state_words,
+};
+
+/// `sma_heap` in C: the region's address, and room for the heap.
+#[repr(C)]
+pub struct CHeap {
+    base: *mut u8,
+    room: MaybeUninit<[usize; 5]>,
+}
+
+/// `sma_pool` in C: room for a pool before a heap.
+#[repr(C)]
+pub struct CPool(MaybeUninit<[u64; 16]>);
+
+macro_rules! status {
+    ($result:expr) => {
+        match $result {
+            Ok(()) => Status::Ok as c_int,
+            Err(error) => Status::from(error) as c_int,
+        }
+    };
+}
+
+macro_rules! family {
+    ($module:ident, $name:literal, $block:literal, $classes:ty, $guard:ty, $sharing:ty) => {
+        mod $module {
+            use super::*;
+
+            type H = Heap<'static, $block, $classes, $guard, Short, $sharing>;
+            type P = Deferred<&'static H, Lm<$classes, u64>>;
+
+            const _: () = assert!(size_of::<H>() <= size_of::<[usize; 5]>());
+            const _: () = assert!(align_of::<H>() <= align_of::<CHeap>());
+            const _: () = assert!(size_of::<P>() <= size_of::<CPool>());
+            const _: () = assert!(align_of::<P>() <= align_of::<CPool>());
+
+            /// # Safety
+            /// `heap` was initialised by this family.
+            unsafe fn get(heap: *const CHeap) -> &'static H {
+                // SAFETY: the caller's promise; `init` wrote an `H` there.
+                unsafe { &*(&raw const (*heap).room).cast::<H>() }
+            }
+
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_state_words"))]
+            extern "C" fn words(bytes: usize) -> usize {
+                state_words::<$block, $guard>(bytes)
+            }
+
+            /// # Safety
+            /// As sma.h says: memory of these sizes, used by this heap alone.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_init"))]
+            unsafe extern "C" fn init(
+                heap: *mut CHeap,
+                region: *mut u8,
+                bytes: usize,
+                state: *mut u32,
+                words: usize,
+            ) -> c_int {
+                let Some(region) = NonNull::new(region) else { return Status::Null as c_int };
+                if heap.is_null() {
+                    return Status::Null as c_int;
+                }
+                // SAFETY: the caller's promise.
+                let made = unsafe {
+                    match NonNull::new(state) {
+                        Some(state) => H::from_raw_parts(region, bytes, state, words),
+                        None => H::from_raw(region, bytes),
+                    }
+                };
+                // SAFETY: `heap` is the caller's, and has room for an `H`.
+                status!(made.map(|made| unsafe {
+                    (*heap).base = sma::RawArena::base(&made).as_ptr();
+                    (&raw mut (*heap).room).cast::<H>().write(made);
+                }))
+            }
+
+            /// # Safety
+            /// As sma.h says: memory of this size, used by this heap alone.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_init_for_headers"))]
+            unsafe extern "C" fn init_for_headers(
+                heap: *mut CHeap,
+                region: *mut u8,
+                bytes: usize,
+            ) -> c_int {
+                let Some(region) = NonNull::new(region) else { return Status::Null as c_int };
+                if heap.is_null() {
+                    return Status::Null as c_int;
+                }
+                // SAFETY: the caller's promise.
+                let made = unsafe { H::from_raw_for_headers(region, bytes) };
+                // SAFETY: `heap` is the caller's, and has room for an `H`.
+                status!(made.map(|made| unsafe {
+                    (*heap).base = sma::RawArena::base(&made).as_ptr();
+                    (&raw mut (*heap).room).cast::<H>().write(made);
+                }))
+            }
+
+            /// # Safety
+            /// An initialised heap; `out` may be written.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_try_alloc"))]
+            unsafe extern "C" fn try_alloc(heap: *mut CHeap, bytes: usize, out: *mut u32) -> c_int {
+                // SAFETY: the caller's promise.
+                let got = Tagged::new(unsafe { get(heap) }).alloc(bytes);
+                // SAFETY: the caller's promise.
+                status!(got.map(|handle| unsafe { *out = handle.into_raw() }))
+            }
+
+            /// # Safety
+            /// An initialised heap.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_alloc"))]
+            unsafe extern "C" fn alloc(heap: *mut CHeap, bytes: usize) -> u32 {
+                // SAFETY: the caller's promise.
+                Tagged::new(unsafe { get(heap) }).alloc(bytes).map_or(0, |h| h.into_raw())
+            }
+
+            /// # Safety
+            /// A live reference of this heap, unless the heap is checked.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free"))]
+            unsafe extern "C" fn free(heap: *mut CHeap, reference: u32) -> c_int {
+                // SAFETY: the caller's promise.
+                status!(unsafe { Tagged::new(get(heap)).free_bits(reference) })
+            }
+
+            /// # Safety
+            /// An initialised heap.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_alloc_sized"))]
+            unsafe extern "C" fn alloc_sized(heap: *mut CHeap, bytes: usize) -> *mut u8 {
+                // SAFETY: the caller's promise.
+                unsafe { get(heap) }.alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
+            }
+
+            /// # Safety
+            /// A live allocation of this heap and size, unless the heap is checked.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free_sized"))]
+            unsafe extern "C" fn free_sized(heap: *mut CHeap, ptr: *mut u8, bytes: usize) -> c_int {
+                let Some(ptr) = NonNull::new(ptr) else { return Status::Null as c_int };
+                // SAFETY: the caller's promise.
+                status!(unsafe { get(heap).free(ptr, bytes) })
+            }
+
+            /// # Safety
+            /// An initialised heap.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_malloc"))]
+            unsafe extern "C" fn malloc(heap: *mut CHeap, bytes: usize) -> *mut u8 {
+                // SAFETY: the caller's promise.
+                Headed::new(unsafe { get(heap) }).alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
+            }
+
+            /// # Safety
+            /// A live allocation of `malloc` of this heap, unless the heap is checked.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_mfree"))]
+            unsafe extern "C" fn mfree(heap: *mut CHeap, ptr: *mut u8) -> c_int {
+                let Some(ptr) = NonNull::new(ptr) else { return Status::Null as c_int };
+                // SAFETY: the caller's promise.
+                status!(unsafe { Headed::new(get(heap)).free(ptr) })
+            }
+
+            /// # Safety
+            /// An initialised heap at rest.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free_bytes"))]
+            unsafe extern "C" fn free_bytes(heap: *const CHeap) -> usize {
+                // SAFETY: the caller's promise.
+                unsafe { get(heap) }.survey().free_bytes() as usize
+            }
+
+            /// # Safety
+            /// An initialised heap.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_state_bytes"))]
+            unsafe extern "C" fn state_bytes(heap: *const CHeap) -> usize {
+                // SAFETY: the caller's promise.
+                unsafe { get(heap) }.total_state_bytes()
+            }
+
+            /// # Safety
+            /// An initialised heap at rest.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_check"))]
+            unsafe extern "C" fn check(heap: *const CHeap) -> c_int {
+                // SAFETY: the caller's promise.
+                let sound = unsafe { get(heap) }.check().is_ok();
+                (if sound { Status::Ok } else { Status::Corrupt }) as c_int
+            }
+
+            /// # Safety
+            /// An initialised heap that outlives the pool and does not move.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_init"))]
+            unsafe extern "C" fn pool_init(pool: *mut CPool, heap: *mut CHeap) -> c_int {
+                if pool.is_null() || heap.is_null() {
+                    return Status::Null as c_int;
+                }
+                // SAFETY: the caller's promise.
+                status!(P::new(unsafe { get(heap) }).map(|made| unsafe {
+                    pool.cast::<P>().write(made);
+                }))
+            }
+
+            /// # Safety
+            /// An initialised pool.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_alloc"))]
+            unsafe extern "C" fn pool_alloc(pool: *mut CPool, bytes: usize) -> u32 {
+                // SAFETY: the caller's promise.
+                let pool = unsafe { &*pool.cast::<P>() };
+                Tagged::new(pool).alloc(bytes).map_or(0, |handle| handle.into_raw())
+            }
+
+            /// # Safety
+            /// An initialised pool, and a live reference of its heap, unless that is checked.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_free"))]
+            unsafe extern "C" fn pool_free(pool: *mut CPool, reference: u32) -> c_int {
+                // SAFETY: the caller's promise.
+                status!(unsafe { Tagged::new(&*pool.cast::<P>()).free_bits(reference) })
+            }
+
+            /// # Safety
+            /// An initialised pool.
+            #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_flush"))]
+            unsafe extern "C" fn pool_flush(pool: *mut CPool) -> usize {
+                // SAFETY: the caller's promise.
+                unsafe { &*pool.cast::<P>() }.flush()
+            }
+        }
+    };
+}
+
+macro_rules! blocks {
+    ($($block:literal $plain:ident $checked:ident $exact:ident $fine:ident)*) => {$(
+        family!($plain, "plain", $block, PowerOfTwo, Unchecked, Local);
+        family!($checked, "checked", $block, PowerOfTwo, Checked, Local);
+        family!($exact, "exact", $block, Exact, Unchecked, Local);
+        #[cfg(target_has_atomic = "32")]
+        family!($fine, "fine", $block, PowerOfTwo, Unchecked, FineLocks<SpinLock>);
+    )*};
+}
+
+blocks! {
+    32 plain32 checked32 exact32 fine32
+    64 plain64 checked64 exact64 fine64
+    128 plain128 checked128 exact128 fine128
+    256 plain256 checked256 exact256 fine256
+    512 plain512 checked512 exact512 fine512
+    1024 plain1024 checked1024 exact1024 fine1024
+}
