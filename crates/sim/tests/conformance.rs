@@ -1,0 +1,183 @@
+//! What every accelerator in the registry has to keep, and what the runner promises.
+
+mod program;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use accel::{Choice, registry};
+use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, run};
+use program::Program;
+use stream::Source;
+use uarch::Machine;
+
+const GRID: Sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
+const WHOLE: Plan = Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false };
+
+fn spec(name: &str, accelerator: Choice) -> ConfigSpec {
+    ConfigSpec { name: name.into(), machine: Machine::default(), accelerator }
+}
+
+fn simulate(source: &mut dyn Source, plan: Plan, specs: &[ConfigSpec]) -> Outcome {
+    let stop = AtomicBool::new(false);
+    let outcome = run(source, decode::Decoder::haswell(), plan, specs, &stop, &mut ()).unwrap();
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    outcome
+}
+
+fn counters(outcome: &Outcome, index: usize) -> BTreeMap<String, u64> {
+    let measured = &outcome.measured[index];
+    measured.whole.counters.named(&measured.names)
+}
+
+fn choices() -> Vec<ConfigSpec> {
+    let texts = [
+        "none",
+        "mallacc:entries=2",
+        "mallacc:entries=32",
+        "mallacc:list=off,sampling=off",
+        "mallacc:size_class=off,sampling=off",
+        "mallacc:size_class=off,list=off",
+        "mallacc:index=off",
+        "limit",
+    ];
+    texts.iter().map(|text| spec(text, Choice::parse(text).unwrap())).collect()
+}
+
+#[test]
+fn a_disabled_accelerator_equals_the_baseline_cycle_for_cycle() {
+    let mut specs = vec![spec("baseline", Choice::parse("none").unwrap())];
+    for model in registry() {
+        let settings = model.disabled();
+        let (text, model) = (model.name().to_owned(), model.name().to_owned());
+        specs.push(spec(&format!("{model}, off"), Choice { text, model, settings }));
+    }
+    let outcome = simulate(&mut Program::new().packets(3_000, 8), WHOLE, &specs);
+    let baseline = counters(&outcome, 0);
+    assert!(baseline["core.cycles"] > 0);
+    for (index, spec) in specs.iter().enumerate().skip(1) {
+        let mut other = counters(&outcome, index);
+        other.retain(|name, _| !name.starts_with("malloc_cache."));
+        let mut expected = baseline.clone();
+        expected.retain(|name, _| !name.starts_with("malloc_cache."));
+        assert_eq!(other, expected, "{}", spec.name);
+    }
+}
+
+#[test]
+fn no_pop_breaks_the_invariant_and_a_wrong_object_is_noticed() {
+    let specs = choices();
+    let outcome = simulate(&mut Program::new().packets(3_000, 8), WHOLE, &specs);
+    for (measured, spec) in outcome.measured.iter().zip(&specs) {
+        assert_eq!(measured.violations, 0, "{}", spec.name);
+    }
+    let hits = counters(&outcome, 2)["malloc_cache.pop_hits"];
+    assert!(hits > 1_000, "{hits} hits: the check has something to check");
+    let mut lying = Program::new();
+    lying.lie_at = Some(2_000);
+    let outcome = simulate(&mut lying.packets(3_000, 8), WHOLE, &specs[2..3]);
+    assert_eq!(outcome.measured[0].violations, 1);
+}
+
+#[test]
+fn the_limit_is_at_least_as_fast_as_every_other_configuration() {
+    let specs = choices();
+    for classes in [1, 4, 8] {
+        let outcome = simulate(&mut Program::new().packets(2_000, classes), WHOLE, &specs);
+        let cycles: Vec<u64> =
+            (0..specs.len()).map(|i| counters(&outcome, i)["core.cycles"]).collect();
+        let limit = *cycles.last().unwrap();
+        assert!(cycles.iter().all(|&c| c >= limit), "{classes} classes: {cycles:?}");
+    }
+}
+
+#[test]
+fn every_statistic_adds_up() {
+    let specs = choices();
+    let rounds = 2_000;
+    let outcome = simulate(&mut Program::new().packets(rounds, 8), WHOLE, &specs);
+    for (index, spec) in specs.iter().enumerate() {
+        let all = counters(&outcome, index);
+        let sum: u64 = all.iter().filter(|(k, _)| k.starts_with("cpi.")).map(|(_, v)| v).sum();
+        assert_eq!(sum, all["core.cycles"], "{}: the CPI stack sums to the cycles", spec.name);
+        for cache in ["l1i", "l1d", "l2", "llc", "itlb", "dtlb", "stlb"] {
+            let of = |what: &str| all[&format!("{cache}.{what}")];
+            assert_eq!(of("hits") + of("misses"), of("accesses"), "{} {cache}", spec.name);
+        }
+        let calls = &outcome.measured[index].whole.calls;
+        let total: u64 = calls.iter().map(|(_, c)| c.calls).sum();
+        assert_eq!(total, 2 * rounds, "{}: calls in = calls out", spec.name);
+        assert_eq!(outcome.measured[index].abandoned_calls, 0);
+        let sizes: u64 = outcome.measured[index].whole.size_classes.values().sum();
+        assert_eq!(sizes, rounds, "{}: one class for each allocation", spec.name);
+    }
+    // call; malloc's lea … je and mov … ret; mov and call; free; work.
+    let per_round = 1 + 11 + 3 + 2 + 4 + 12;
+    assert_eq!(outcome.facts.instructions, rounds * per_round);
+    assert_eq!(counters(&outcome, 0)["core.instructions"], rounds * per_round);
+}
+
+#[test]
+fn the_same_stream_gives_the_same_cycles_alone_or_with_others() {
+    let specs = choices();
+    let packets = Program::new().packets(2_000, 8);
+    let together = simulate(&mut packets.clone(), WHOLE, &specs);
+    for (index, spec) in specs.iter().enumerate() {
+        let alone = simulate(&mut packets.clone(), WHOLE, std::slice::from_ref(spec));
+        assert_eq!(counters(&together, index), counters(&alone, 0), "{}", spec.name);
+    }
+}
+
+#[test]
+fn samples_of_all_configurations_cover_the_same_instructions() {
+    let specs = choices();
+    let plan = Plan { budget: Some(0), ..WHOLE };
+    let outcome = simulate(&mut Program::new().packets(6_000, 8), plan, &specs);
+    assert!(outcome.facts.sampled);
+    let lengths = |i: usize| -> Vec<u64> {
+        outcome.measured[i].points.iter().map(|p| p.instructions).collect()
+    };
+    let expected = outcome.facts.population / GRID.period;
+    assert_eq!(lengths(0).len() as u64, expected);
+    for index in 1..specs.len() {
+        assert_eq!(lengths(index), lengths(0));
+    }
+    for measured in &outcome.measured {
+        let cycles: u64 = measured.points.iter().map(|p| p.cycles).sum();
+        assert_eq!(cycles, measured.sampled.counters.named(&measured.names)["core.cycles"]);
+        assert_eq!(measured.violations, 0, "warming keeps the malloc cache true");
+    }
+}
+
+#[test]
+fn a_sampled_estimate_lies_near_the_whole_run() {
+    let specs = &choices()[..1];
+    let packets = Program::new().packets(20_000, 8);
+    // Without the cold start, which no systematic sample meets more than once.
+    let warm = Plan { skip: 50_000, ..WHOLE };
+    let whole = simulate(&mut packets.clone(), warm, specs);
+    let sampled = simulate(&mut packets.clone(), Plan { budget: Some(0), ..warm }, specs);
+    let cpi = |cycles: u64, instructions: u64| cycles as f64 / instructions as f64;
+    let true_cpi = cpi(counters(&whole, 0)["core.cycles"], whole.facts.population);
+    let points = &sampled.measured[0].points;
+    let estimate =
+        cpi(points.iter().map(|p| p.cycles).sum(), points.iter().map(|p| p.instructions).sum());
+    let error = (estimate / true_cpi - 1.0).abs();
+    assert!(error < 0.02, "whole {true_cpi}, sampled {estimate}");
+}
+
+#[test]
+fn a_maximum_stops_the_run_and_a_stream_that_lies_about_its_blocks_is_refused() {
+    let plan = Plan { max: Some(5_000), ..WHOLE };
+    let outcome = simulate(&mut Program::new().packets(3_000, 8), plan, &choices()[..1]);
+    assert!(outcome.facts.stopped_early);
+    assert!((5_000..5_100).contains(&outcome.facts.population));
+    let mut packets = Program::new().packets(10, 8);
+    packets.0[0].events.push(stream::event::block(99));
+    let stop = AtomicBool::new(false);
+    let specs = &choices()[..1];
+    let decoder = decode::Decoder::haswell();
+    let outcome = run(&mut packets, decoder, WHOLE, specs, &stop, &mut ()).unwrap();
+    assert!(outcome.error.unwrap().to_string().contains("never described"));
+    assert!(counters(&Outcome { error: None, ..outcome }, 0)["core.cycles"] > 0, "kept");
+}
