@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::drive::{Driver, Op, Strict, Walk, decode};
+use common::drive::{Driver, Op, Strict, Walk};
 use common::memory::Memory;
 use common::{Rng, operations};
 use proptest::prelude::*;
@@ -174,21 +174,10 @@ fn pools_refuse_only_what_an_allocator_without_pools_would_refuse() {
 #[test]
 fn the_fuzz_entry_holds_on_random_bytes() {
     let mut rng = Rng(71);
-    for _ in 0..operations(300) {
-        let bytes: Vec<u8> = (0..3 * 200).map(|_| rng.next() as u8).collect();
-        common_fuzz(&bytes);
+    for _ in 0..operations(600) {
+        let bytes: Vec<u8> = (0..1 + 3 * 200).map(|_| rng.next() as u8).collect();
+        common::entry::run(&bytes);
     }
-}
-
-fn common_fuzz(bytes: &[u8]) {
-    let mut memory = Memory::new(2048, state_words::<128, Checked>(2048));
-    let (region, state) = memory.parts();
-    let heap = Heap::<128, Exact, Checked>::new(region, state).unwrap();
-    let pool = Deferred::<_, Lm<Exact>>::new(&heap).unwrap();
-    let mut driver = Driver::new(&pool, Strict::Refusals);
-    decode(bytes).for_each(|op| driver.apply(op));
-    pool.flush();
-    driver.compare(heap.survey(), heap.check());
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod drive;
+pub mod entry;
 pub mod memory;
 pub mod model;
 pub mod trace;
