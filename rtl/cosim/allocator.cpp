@@ -12,11 +12,11 @@ namespace {
 
 class Allocator {
  public:
-  explicit Allocator(Lockstep &bench) : bench_(bench), random_(bench.random) {
+  explicit Allocator(Lockstep& bench) : bench_(bench), random_(bench.random) {
     lists_.resize(2 * bench.entries());
     // An object's first word is the object below it. A load sees memory as it is in program order.
     bench_.memory = [this](uint64_t address) {
-      const std::vector<uint64_t> &list = lists_[loading_];
+      const std::vector<uint64_t>& list = lists_[loading_];
       for (size_t i = 0; i < list.size(); i++) {
         if (list[i] == address) return i == 0 ? uint64_t{0} : list[i - 1];
       }
@@ -45,7 +45,7 @@ class Allocator {
  private:
   static uint64_t block(uint64_t cls) { return 16 * (cls + 1); }
 
-  void fail(const char *what, uint64_t cls, uint64_t want, uint64_t got) const {
+  void fail(const char* what, uint64_t cls, uint64_t want, uint64_t got) const {
     std::fprintf(stderr,
                  "WRONG POINTER (%s), operation %" PRIu64 ", class %" PRIu64
                  ": %s expected %#" PRIx64 ", got %#" PRIx64 "\n",
@@ -60,7 +60,7 @@ class Allocator {
     if (mapped.hit && mapped.a != cls) fail("class", cls, cls, mapped.a);
     if (mapped.hit && mapped.b != block(cls)) fail("block size", cls, block(cls), mapped.b);
 
-    std::vector<uint64_t> &list = lists_[cls];
+    std::vector<uint64_t>& list = lists_[cls];
     const mcache_result popped = bench_.complete({MCACHE_POP, cls, 0, 0});
     if (list.empty()) {
       if (popped.hit) fail("hit on an empty list", cls, 0, popped.a);
@@ -95,7 +95,7 @@ class Allocator {
 
   // The slow path gives objects back to the central list.
   void release(uint64_t cls) {
-    std::vector<uint64_t> &list = lists_[cls];
+    std::vector<uint64_t>& list = lists_[cls];
     const uint64_t count = random_.below(list.size() + 1);
     list.resize(list.size() - count);
     bench_.execute({MCACHE_INVALIDATE, cls, 0, 0});
@@ -123,8 +123,8 @@ class Allocator {
     uint64_t cls, address;
   };
 
-  Lockstep &bench_;
-  Random &random_;
+  Lockstep& bench_;
+  Random& random_;
   std::vector<std::vector<uint64_t>> lists_;  // the last one is the head
   std::vector<Object> objects_;
   uint64_t fresh_ = 0x10000, used_classes_ = 4, loading_ = 0, word_of_popped_ = 0;
@@ -132,7 +132,7 @@ class Allocator {
 
 }  // namespace
 
-void run_allocator(Lockstep &bench, uint64_t operations) {
+void run_allocator(Lockstep& bench, uint64_t operations) {
   bench.execute({kConfig, 1, 0, 0});
   bench.execute({MCACHE_FLUSH, 0, 0, 0});
   bench.drain();

@@ -8,13 +8,11 @@ namespace cosim {
 
 namespace {
 
-const char *const kNames[] = {"lookup",      "update",        "pop",
-                              "push",        "prefetch_next", "prefetch_head",
-                              "invalidate",  "flush",         "flush_lists",
-                              "squash_list", "squash_prefetch", "squash_update",
-                              "return",      "sample",        "sample_set",
-                              "config"};
-const char *const kFields[] = {"valid", "class", "size", "lo", "hi", "head", "next", "blocked"};
+const char* const kNames[] = {
+    "lookup",     "update", "pop",         "push",        "prefetch_next",   "prefetch_head",
+    "invalidate", "flush",  "flush_lists", "squash_list", "squash_prefetch", "squash_update",
+    "return",     "sample", "sample_set",  "config"};
+const char* const kFields[] = {"valid", "class", "size", "lo", "hi", "head", "next", "blocked"};
 
 }  // namespace
 
@@ -39,10 +37,12 @@ Lockstep::Lockstep(uint64_t seed, std::string where)
   coverage(entries_, pointer_bits_ < xlen_);
 }
 
-Lockstep::~Lockstep() { mcache_free(model_); }
+Lockstep::~Lockstep() {
+  mcache_free(model_);
+}
 
 std::string Lockstep::config() const {
-  static const char *const storage[] = {"flop", "gated", "latch"};
+  static const char* const storage[] = {"flop", "gated", "latch"};
   return std::to_string(entries_) + " entries, " + std::to_string(pointer_bits_) +
          "-bit pointers, " + std::to_string(key_bits_) + "-bit keys, " + storage[storage_];
 }
@@ -63,14 +63,14 @@ void Lockstep::reset() {
   top_->eval();
 }
 
-const Entry *Lockstep::entry_of(uint64_t cls) const {
-  for (const Entry &entry : state_) {
+const Entry* Lockstep::entry_of(uint64_t cls) const {
+  for (const Entry& entry : state_) {
     if (entry[0] != 0 && entry[1] == cls) return &entry;
   }
   return nullptr;
 }
 
-bool Lockstep::cycle(const Operation *request) {
+bool Lockstep::cycle(const Operation* request) {
   cycle_++;
   top_->clk_i = 0;
   top_->req_valid_i = request != nullptr;
@@ -97,8 +97,8 @@ bool Lockstep::cycle(const Operation *request) {
   const bool accepted = request != nullptr && top_->req_ready_o;
   if (top_->fire_o) {
     if (top_->mem_valid_o && top_->mem_ready_i) {
-      loads_.push_back({top_->mem_tag_o, memory(top_->mem_addr_o),
-                        cycle_ + 1 + random.below(delay_max)});
+      loads_.push_back(
+          {top_->mem_tag_o, memory(top_->mem_addr_o), cycle_ + 1 + random.below(delay_max)});
     }
     execute_in_model();
   }
@@ -128,10 +128,12 @@ void Lockstep::execute_in_model() {
   } else {
     want = mcache_op(model_, current_.code, current_.a, current_.b, current_.c);
   }
-  if (top_->fire_op_o != current_.code) mismatch("operation executed", current_.code, top_->fire_op_o);
+  if (top_->fire_op_o != current_.code)
+    mismatch("operation executed", current_.code, top_->fire_op_o);
   if (!is_return_) compare_answer(want);
   if (is_return_) pending_[current_.a] = false;
-  if (want.hit && (current_.code == MCACHE_PREFETCH_NEXT || current_.code == MCACHE_PREFETCH_HEAD)) {
+  if (want.hit &&
+      (current_.code == MCACHE_PREFETCH_NEXT || current_.code == MCACHE_PREFETCH_HEAD)) {
     pending_[want.fill - 1] = true;
   }
   read_model_state();
@@ -146,7 +148,7 @@ void Lockstep::execute_in_model() {
   }
 }
 
-void Lockstep::compare_answer(const mcache_result &want) {
+void Lockstep::compare_answer(const mcache_result& want) {
   if (!top_->rsp_valid_o) mismatch("answer", 1, 0);
   if (top_->rsp_hit_o != want.hit) mismatch("hit", want.hit, top_->rsp_hit_o);
   if (top_->rsp_wait_o != want.wait) mismatch("wait", want.wait, top_->rsp_wait_o);
@@ -193,11 +195,12 @@ void Lockstep::compare_state() {
       }
     }
     const bool pending = (top_->entry_pending_o >> i & 1) != 0;
-    if (pending != pending_[i]) mismatch("entry " + std::to_string(i) + ", pending", !pending, pending);
+    if (pending != pending_[i])
+      mismatch("entry " + std::to_string(i) + ", pending", !pending, pending);
   }
 }
 
-mcache_result Lockstep::execute(const Operation &op) {
+mcache_result Lockstep::execute(const Operation& op) {
   answered_ = false;
   while (!cycle(&op)) {
   }
@@ -205,7 +208,7 @@ mcache_result Lockstep::execute(const Operation &op) {
   return answer_;
 }
 
-mcache_result Lockstep::complete(const Operation &op) {
+mcache_result Lockstep::complete(const Operation& op) {
   for (int tries = 0;; tries++) {
     const mcache_result result = execute(op);
     if (!result.wait) return result;
@@ -223,13 +226,13 @@ void Lockstep::drain() {
   idle(3);
 }
 
-void Lockstep::mismatch(const std::string &what, uint64_t want, uint64_t got) {
+void Lockstep::mismatch(const std::string& what, uint64_t want, uint64_t got) {
   std::fprintf(stderr,
                "MISMATCH (%s)\n  cycle %" PRIu64 ", operation %" PRIu64 ": %s a=%#" PRIx64
                " b=%#" PRIx64 " c=%#" PRIx64 "\n  %s: expected %#" PRIx64 ", got %#" PRIx64
                "\n  seed %" PRIu64 "\n  run again: %s\n",
-               config().c_str(), cycle_, operations_, kNames[current_.code], current_.a,
-               current_.b, current_.c, what.c_str(), want, got, seed_, where_.c_str());
+               config().c_str(), cycle_, operations_, kNames[current_.code], current_.a, current_.b,
+               current_.c, what.c_str(), want, got, seed_, where_.c_str());
   std::exit(1);
 }
 

@@ -31,13 +31,13 @@ class Lockstep {
   // `where` is printed with a mismatch: how to run this again.
   Lockstep(uint64_t seed, std::string where);
   ~Lockstep();
-  Lockstep(const Lockstep &) = delete;
-  Lockstep &operator=(const Lockstep &) = delete;
+  Lockstep(const Lockstep&) = delete;
+  Lockstep& operator=(const Lockstep&) = delete;
 
   // Executes one operation; returning words execute as they come.
-  mcache_result execute(const Operation &op);
+  mcache_result execute(const Operation& op);
   // As execute(), repeated until it need not wait.
-  mcache_result complete(const Operation &op);
+  mcache_result complete(const Operation& op);
   // Lets cycles pass without a request.
   void idle(unsigned cycles);
   // Lets every outstanding word return.
@@ -57,9 +57,9 @@ class Lockstep {
   bool index() const { return index_; }
   uint64_t operations() const { return operations_; }
   uint64_t cycles() const { return cycle_; }
-  const std::vector<Entry> &state() const { return state_; }
+  const std::vector<Entry>& state() const { return state_; }
   // The entry of a class, or null.
-  const Entry *entry_of(uint64_t cls) const;
+  const Entry* entry_of(uint64_t cls) const;
   size_t outstanding() const { return loads_.size(); }
   std::string config() const;
 
@@ -72,16 +72,16 @@ class Lockstep {
 
   void reset();
   // One clock cycle. True if the current request was accepted in it.
-  bool cycle(const Operation *request);
+  bool cycle(const Operation* request);
   void execute_in_model();
-  void compare_answer(const mcache_result &want);
+  void compare_answer(const mcache_result& want);
   void compare_state();
   void read_model_state();
   bool stalled() const { return top_->mem_valid_o && !top_->mem_ready_i; }
-  [[noreturn]] void mismatch(const std::string &what, uint64_t want, uint64_t got);
+  [[noreturn]] void mismatch(const std::string& what, uint64_t want, uint64_t got);
 
   std::unique_ptr<Vcosim> top_;
-  mcache *model_;
+  mcache* model_;
   uint64_t seed_;
   std::string where_;
   unsigned entries_, pointer_bits_, key_bits_, xlen_, storage_;
@@ -90,7 +90,7 @@ class Lockstep {
   std::vector<Load> loads_;
   std::vector<Entry> state_, before_;
   std::vector<bool> pending_;
-  Operation current_;      // accepted, not yet executed
+  Operation current_;       // accepted, not yet executed
   bool is_return_ = false;  // current_ is a returning word
   bool check_state_ = false;
   bool answered_ = false;

@@ -11,14 +11,14 @@
 
 #include "programs.hpp"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = 1, operations = 100000;
   std::string report, command = argv[0];
-  std::vector<const char *> streams;
+  std::vector<const char*> streams;
   for (int i = 1; i < argc; i++) command += std::string(" ") + argv[i];
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
-    const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (value != nullptr && name == "--seed") {
       seed = std::strtoull(value, nullptr, 0);
     } else if (value != nullptr && name == "--ops") {
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   }
 
   cosim::Lockstep bench(seed, command);
-  for (const char *stream : streams) {
+  for (const char* stream : streams) {
     if (cosim::run_stream(bench, stream) != 0) return 1;
   }
   if (streams.empty()) {

@@ -6,12 +6,12 @@
 namespace cosim {
 
 // Any operation with any operands.
-void run_wild(Lockstep &bench, uint64_t operations);
+void run_wild(Lockstep& bench, uint64_t operations);
 // One prefetch per entry outstanding at once; then all are evicted.
-void run_all_pending(Lockstep &bench);
+void run_all_pending(Lockstep& bench);
 // An allocator that keeps its promises; every pop hit is checked against its real lists.
-void run_allocator(Lockstep &bench, uint64_t operations);
+void run_allocator(Lockstep& bench, uint64_t operations);
 // An operation stream (crates/mcache/src/ops.rs); 0, or the number of the first bad line.
-int run_stream(Lockstep &bench, const char *path);
+int run_stream(Lockstep& bench, const char* path);
 
 }  // namespace cosim

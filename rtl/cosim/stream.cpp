@@ -11,25 +11,25 @@ namespace {
 
 // Pointers of a 64-bit program are folded to the width of the cache: objects keep their identity
 // (16-byte granules), so that a cache for 32-bit pointers replays the same lists.
-uint64_t fold(const Lockstep &bench, uint64_t pointer) {
+uint64_t fold(const Lockstep& bench, uint64_t pointer) {
   if (bench.pointer_bits() >= 48) return pointer;
   return (pointer ^ (pointer >> 32) << 4) & 0xffffffffu;
 }
 
 struct Stream {
-  Lockstep &bench;
+  Lockstep& bench;
   uint64_t word = 0;
   bool found = false, popped = false;
   mcache_result pop{};
 
   // False if the line is no operation.
-  bool line(char *text) {
+  bool line(char* text) {
     uint64_t a = 0, b = 0, c = 0, d = 0;
     text[std::strcspn(text, "#\r\n")] = 0;
     char name[16] = "";
     if (std::sscanf(text, "%15s", name) < 1) return true;
-    const char *rest = text + std::strspn(text, " \t") + std::strlen(name);
-    const auto is = [&](const char *word, const char *format, int count) {
+    const char* rest = text + std::strspn(text, " \t") + std::strlen(name);
+    const auto is = [&](const char* word, const char* format, int count) {
       return std::strcmp(name, word) == 0 && std::sscanf(rest, format, &a, &b, &c, &d) == count;
     };
     if (is("lookup", "%" SCNu64, 1)) {
@@ -71,8 +71,8 @@ struct Stream {
 
 }  // namespace
 
-int run_stream(Lockstep &bench, const char *path) {
-  std::FILE *file = std::fopen(path, "r");
+int run_stream(Lockstep& bench, const char* path) {
+  std::FILE* file = std::fopen(path, "r");
   if (file == nullptr) {
     std::fprintf(stderr, "cannot read the operation stream %s\n", path);
     return 1;

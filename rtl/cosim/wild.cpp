@@ -8,11 +8,9 @@ namespace {
 
 class Wild {
  public:
-  explicit Wild(Lockstep &bench) : bench_(bench), random_(bench.random) {
+  explicit Wild(Lockstep& bench) : bench_(bench), random_(bench.random) {
     // Loads return anything: null, too wide, the cached Head, an ordinary pointer.
-    bench_.memory = [this](uint64_t address) {
-      return random_.one_in(4) ? address : pointer();
-    };
+    bench_.memory = [this](uint64_t address) { return random_.one_in(4) ? address : pointer(); };
   }
 
   void step() {
@@ -27,9 +25,7 @@ class Wild {
   }
 
  private:
-  uint64_t mask(uint64_t value) const {
-    return bench_.xlen() == 64 ? value : value & 0xffffffffu;
-  }
+  uint64_t mask(uint64_t value) const { return bench_.xlen() == 64 ? value : value & 0xffffffffu; }
 
   // Phases differ in how many classes there are: few fill up lists, many evict.
   uint64_t cls() {
@@ -42,14 +38,22 @@ class Wild {
 
   uint64_t size() {
     switch (random_.below(16)) {
-      case 0: return 1000 + random_.below(300);
-      case 1: return 1024 + random_.below(2);
-      case 2: return 4090 + random_.below(12);
-      case 3: return 508700 + random_.below(300);
-      case 4: return (1u << 20) - 4 + random_.below(8);
-      case 5: return random_.one_in(4) ? mask(random_.next()) : random_.below(1u << 20);
-      case 6: return 128 * random_.below(64);
-      default: return random_.below(16 * bench_.entries() * (phase_ + 1));
+      case 0:
+        return 1000 + random_.below(300);
+      case 1:
+        return 1024 + random_.below(2);
+      case 2:
+        return 4090 + random_.below(12);
+      case 3:
+        return 508700 + random_.below(300);
+      case 4:
+        return (1u << 20) - 4 + random_.below(8);
+      case 5:
+        return random_.one_in(4) ? mask(random_.next()) : random_.below(1u << 20);
+      case 6:
+        return 128 * random_.below(64);
+      default:
+        return random_.below(16 * bench_.entries() * (phase_ + 1));
     }
   }
 
@@ -70,8 +74,10 @@ class Wild {
     const uint64_t requested = size();
     const uint64_t step = random_.one_in(2) ? 8 : 128;
     switch (random_.below(4)) {
-      case 0: return {MCACHE_UPDATE, requested, size(), c};
-      case 1: return {MCACHE_UPDATE, requested, requested + random_.below(40), c};
+      case 0:
+        return {MCACHE_UPDATE, requested, size(), c};
+      case 1:
+        return {MCACHE_UPDATE, requested, requested + random_.below(40), c};
       default:
         return {MCACHE_UPDATE, requested, mask((requested / step + random_.below(6)) * step), c};
     }
@@ -80,19 +86,18 @@ class Wild {
   Operation lookup() {
     // Near the borders of an entry that exists.
     if (random_.one_in(2)) {
-      const Entry &entry = bench_.state()[random_.below(bench_.entries())];
+      const Entry& entry = bench_.state()[random_.below(bench_.entries())];
       const uint64_t scale = bench_.index() ? (entry[3] > 128 ? 128 : 8) : 1;
       const uint64_t key = entry[3 + random_.below(2)] + random_.below(3) - 1;
       const uint64_t base = scale == 128 ? (key - 120) * 128 : key * scale;
       return {MCACHE_LOOKUP, mask(base) & 0xfffff, 0, 0};
     }
-    return {MCACHE_LOOKUP, random_.one_in(3) ? size() : random_.below(32 * bench_.entries()), 0,
-            0};
+    return {MCACHE_LOOKUP, random_.one_in(3) ? size() : random_.below(32 * bench_.entries()), 0, 0};
   }
 
   Operation prefetch() {
     const uint64_t c = cls();
-    const Entry *entry = bench_.entry_of(c);
+    const Entry* entry = bench_.entry_of(c);
     if (entry != nullptr && !random_.one_in(4)) {
       if ((*entry)[5] != 0) return {MCACHE_PREFETCH_NEXT, c, (*entry)[5], 0};
       return {MCACHE_PREFETCH_HEAD, c, pointer(), 0};
@@ -104,29 +109,39 @@ class Wild {
   Operation rare() {
     const uint64_t c = cls();
     switch (random_.below(40)) {
-      case 0: return {MCACHE_FLUSH, 0, 0, 0};
-      case 1: return {MCACHE_FLUSH, random_.next() & 0xff, 0, 0};
-      case 2: return {MCACHE_FLUSH_LISTS, 0, 0, 0};
-      case 3: return {kConfig, random_.below(2), 0, 0};
-      case 4: return {MCACHE_SAMPLE_SET, random_.one_in(3) ? 0 : random_.below(5000), 0, 0};
+      case 0:
+        return {MCACHE_FLUSH, 0, 0, 0};
+      case 1:
+        return {MCACHE_FLUSH, random_.next() & 0xff, 0, 0};
+      case 2:
+        return {MCACHE_FLUSH_LISTS, 0, 0, 0};
+      case 3:
+        return {kConfig, random_.below(2), 0, 0};
+      case 4:
+        return {MCACHE_SAMPLE_SET, random_.one_in(3) ? 0 : random_.below(5000), 0, 0};
       case 5:
       case 6:
       case 7:
       case 8:
-      case 9: return {MCACHE_INVALIDATE, c, 0, 0};
+      case 9:
+        return {MCACHE_INVALIDATE, c, 0, 0};
       case 10:
       case 11:
       case 12:
-      case 13: return {MCACHE_SQUASH_LIST, c, 0, 0};
+      case 13:
+        return {MCACHE_SQUASH_LIST, c, 0, 0};
       case 14:
       case 15:
       case 16:
       case 17:
       case 18:
-      case 19: return {MCACHE_SQUASH_PREFETCH, c, 0, 0};
+      case 19:
+        return {MCACHE_SQUASH_PREFETCH, c, 0, 0};
       case 20:
-      case 21: return {MCACHE_SQUASH_UPDATE, c, 0, 0};
-      default: return {MCACHE_SAMPLE, size(), 0, 0};
+      case 21:
+        return {MCACHE_SQUASH_UPDATE, c, 0, 0};
+      default:
+        return {MCACHE_SAMPLE, size(), 0, 0};
     }
   }
 
@@ -140,14 +155,14 @@ class Wild {
     return rare();
   }
 
-  Lockstep &bench_;
-  Random &random_;
+  Lockstep& bench_;
+  Random& random_;
   uint64_t phase_ = 1;
 };
 
 }  // namespace
 
-void run_wild(Lockstep &bench, uint64_t operations) {
+void run_wild(Lockstep& bench, uint64_t operations) {
   Wild wild(bench);
   const uint64_t end = bench.operations() + operations;
   // An empty cache is flushed, once of each kind, before anything fills it.
@@ -158,7 +173,7 @@ void run_wild(Lockstep &bench, uint64_t operations) {
 }
 
 // Every entry gets a prefetch before the first one returns, and is evicted.
-void run_all_pending(Lockstep &bench) {
+void run_all_pending(Lockstep& bench) {
   bench.execute({kConfig, 1, 0, 0});
   bench.execute({MCACHE_FLUSH, 0, 0, 0});
   bench.drain();

@@ -74,7 +74,7 @@ def make_aiger(options, ys, aiger, only=None):
 
 
 def list_reach(options, ys, listing):
-    """Lists the names of the assertions that must be false somewhere: without them a proof may be vacuous."""
+    """Lists the assertions that must be false somewhere, or else a proof may be vacuous."""
     design = elaborate(options, ys)
     ys.run_pass(f"tee -o {listing} select -list t:$assert c:*Reach* %i", design)
 
@@ -108,7 +108,8 @@ def main():
 
     in_child(yosys_log, make_aiger, options, ys, aiger)
     engine = f"bmc3 -F {options.bound}" if options.bound else "pdr"
-    script = f"read_aiger {aiger}; fold; orpos; strash; print_stats; {engine} -T {options.seconds}"
+    script = f"read_aiger {aiger}; fold; orpos; strash; print_stats; "
+    script += f"{engine} -T {options.seconds}"
     out = abc(ys, script, log)
     kind = f"for {options.bound} cycles" if options.bound else "for all time"
     bounded = options.bound and f"No output asserted in {options.bound} frames" in out

@@ -7,15 +7,15 @@
 #include "Vsoc.h"
 #include "Vsoc___024root.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 2) {
     std::fprintf(stderr, "use: %s IMAGE.bin [CYCLES]\n", argv[0]);
     return 2;
   }
   const unsigned long long limit = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 200000000ull;
   const std::unique_ptr<Vsoc> top(new Vsoc);
-  auto &memory = top->rootp->soc_top__DOT__u_memory__DOT__memory;
-  std::FILE *file = std::fopen(argv[1], "rb");
+  auto& memory = top->rootp->soc_top__DOT__u_memory__DOT__memory;
+  std::FILE* file = std::fopen(argv[1], "rb");
   if (file == nullptr) {
     std::fprintf(stderr, "cannot read the image %s\n", argv[1]);
     return 2;

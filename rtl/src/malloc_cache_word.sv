@@ -41,9 +41,9 @@ module malloc_cache_word #(
       logic [Width-1:0] word_q;
 
 `ifdef VERILATOR
-      // The simulator opens a latch before the flip-flops of the same edge have sampled what depends
-      // on it. This is the latch at its slowest: it takes the word when it closes. So simulation
-      // checks that the operand stays until then and that nobody needs the word earlier.
+      // The simulator opens a latch before the flip-flops of the same edge have sampled what
+      // depends on it. This is the latch at its slowest: it takes the word when it closes. So
+      // simulation checks that the operand stays until then and that nobody needs the word earlier.
       always_ff @(negedge clk_word) word_q <= d_i;
 `else
       always_latch begin

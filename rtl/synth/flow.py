@@ -24,7 +24,8 @@ CACTI_UM2 = {"CAM": 873, "SRAM": 346, "index": 265}
 # (28 nm row of WikiChip's process table, TSMC).
 SCALE_28NM = {
     "asap7": (117 / 54 * 7 * 90 / 270, 117 / 54 * 12 * 90 / 270),
-    # The generic library counts gate equivalents: a NAND2 is 4 gate pitches wide in ASAP7, 3 at best.
+    # The generic library counts gate equivalents: a NAND2 is 4 gate pitches wide in ASAP7, 3 at
+    # best.
     "generic": (3 * 0.117 * 7 * 0.090, 4 * 0.117 * 12 * 0.090),
 }
 
@@ -85,7 +86,8 @@ def synthesize(ys, library, options, config, netlist):
         parameters += " --blackboxed-module prim_clock_gate"
     # Lets abc buffer large fan-outs; the loads are four inverters' worth at most.
     constraints = build / "abc.constr"
-    constraints.write_text(f"set_driving_cell {library.buffer().name}\nset_load 4.0 [all_outputs]\n")
+    driver = library.buffer().name
+    constraints.write_text(f"set_driving_cell {driver}\nset_load 4.0 [all_outputs]\n")
     design = ys.Design()
     for command in (
         f"read_slang {parameters} --top malloc_unit {' '.join(options.sources)}",
@@ -148,7 +150,8 @@ def timing(library, netlist):
         "exit",
     ]
     script.write_text("\n".join(lines) + "\n")
-    run = subprocess.run(["sta", "-no_splash", "-exit", script], capture_output=True, text=True, check=False)
+    command = ["sta", "-no_splash", "-exit", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     netlist.with_suffix(".sta.log").write_text(run.stdout + run.stderr)
     slacks = [float(slack) for slack in re.findall(r"(-?[\d.]+)\s+slack", run.stdout)]
     if not slacks:
@@ -191,7 +194,8 @@ def measure(ys, library, options, config):
 def show(rows, library):
     """The table as text."""
     print(f"library {library.name}: gate equivalent {library.nand2_area()} (smallest NAND2)")
-    print("entries ptr storage   cells  flops latches  gates      area      GE  path ps   28 nm um^2")
+    print("entries ptr storage   cells  flops latches  gates      area      GE  path ps   "
+          "28 nm um^2")
     for row in rows:
         low, high = row["area_28nm_um2"] or ("-", "-")
         print(
@@ -201,7 +205,8 @@ def show(rows, library):
         )
     total = sum(CACTI_UM2.values())
     parts = " + ".join(f"{name} {value}" for name, value in CACTI_UM2.items())
-    print(f"paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: {parts} = {total} um^2")
+    print("paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: "
+          f"{parts} = {total} um^2")
 
 
 def main():

@@ -8,7 +8,8 @@ are logical effort with a unit of 5 ps: it orders paths, it predicts no silicon.
 import pathlib
 import sys
 
-# name, inputs, function, transistors, logical effort, parasitic delay (Weste and Harris, 4.4), drive
+# name, inputs, function, transistors, logical effort and parasitic delay (Weste and Harris, 4.4),
+# drive
 GATES = [
     ("INV", "A", "!A", 2, 1.0, 1.0, 1),
     ("INV4", "A", "!A", 8, 1.0, 1.0, 4),
@@ -97,7 +98,8 @@ def latch():
 
 def clock_gate():
     text = '  cell (ICG) {\n    area : 5.5;\n    clock_gating_integrated_cell : "latch_posedge";\n'
-    text += pin("CK", "direction : input; clock : true; clock_gate_clock_pin : true; capacitance : 1.0;")
+    clock = "direction : input; clock : true; clock_gate_clock_pin : true; capacitance : 1.0;"
+    text += pin("CK", clock)
     checks = constraint("CK", "setup_rising", 4 * UNIT_PS) + constraint("CK", "hold_rising", 0)
     text += pin("E", "direction : input; clock_gate_enable_pin : true; capacitance : 1.0;", checks)
     arc = timing("CK", "", 3 * UNIT_PS, UNIT_PS)

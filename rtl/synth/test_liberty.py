@@ -38,7 +38,8 @@ class Reading(unittest.TestCase):
         library = self.read(generic.library())
         self.assertEqual(library.nand2_area(), 1.0)
         self.assertEqual(library.smallest("is_flop").name, "DFF")
-        self.assertEqual(library.smallest("is_latch").pins, {"enable": "G", "data": "D", "out": "Q"})
+        pins = {"enable": "G", "data": "D", "out": "Q"}
+        self.assertEqual(library.smallest("is_latch").pins, pins)
         self.assertEqual(library.smallest("is_gate").pins["enable"], "E")
         self.assertEqual(library.buffer().name, "BUF")
         self.assertEqual(library.time_unit_ps, 1.0)

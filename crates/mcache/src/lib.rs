@@ -30,6 +30,7 @@
 //! ```
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
+pub mod area;
 mod cache;
 #[cfg(feature = "capi")]
 pub mod capi;

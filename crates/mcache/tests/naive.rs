@@ -1,5 +1,6 @@
 //! The malloc cache against a second, deliberately simple model of the same contract: a list of
-//! entries, most recently used first, written from `docs/isa.md` and sharing no code with the crate.
+//! entries, most recently used first, written from `docs/isa.md`; it shares no code with the
+//! crate.
 
 use mallacc_mcache::{
     Config, Fill, Issue, MallocCache, Mapping, Pop, Push, Returned, Speculative, Ticket, Update,

@@ -5,10 +5,10 @@
 enum { kSizeMax = 2048, kClasses = 40, kPageShift = 9, kPages = 320, kSamplePeriod = 65536 };
 
 struct object {
-  struct object *next;
+  struct object* next;
 };
 struct list {
-  struct object *head;
+  struct object* head;
   uint32_t length;
 };
 
@@ -27,16 +27,16 @@ static inline uint32_t class_index(uint32_t size) {
 }
 
 /* The slow path: takes the pages of a span and lists their blocks, lowest address first. */
-static void *refill(uint32_t cls, uint32_t block) {
+static void* refill(uint32_t cls, uint32_t block) {
   uint32_t pages = block <= 128 ? 1 : 8;
   if (pages_used + pages > kPages) return 0;
-  char *span = __heap + (pages_used << kPageShift);
+  char* span = __heap + (pages_used << kPageShift);
   for (uint32_t i = 0; i < pages; i++) class_of_page[pages_used + i] = (uint8_t)cls;
   pages_used += pages;
   alloc_slow_paths++;
   uint32_t count = (pages << kPageShift) / block;
   for (uint32_t i = count - 1; i > 0; i--) {
-    struct object *object = (struct object *)(span + i * block);
+    struct object* object = (struct object*)(span + i * block);
     object->next = lists[cls].head;
     lists[cls].head = object;
   }
@@ -62,12 +62,12 @@ void alloc_reset(void) {
   mcsampleset(kSamplePeriod);
 }
 
-#define ACCELERATED 0
+#define ACCELERATED  0
 #define PREFIX(name) plain_##name
 #include "alloc.inc"
 #undef ACCELERATED
 #undef PREFIX
 
-#define ACCELERATED 1
+#define ACCELERATED  1
 #define PREFIX(name) fast_##name
 #include "alloc.inc"

@@ -3,8 +3,10 @@
  * name calls plain_cycles fast_cycles checksum (cycles are of the allocator calls alone) */
 #include "alloc.h"
 
-static void put(char c) { *(volatile uint32_t *)0x10000000 = (uint32_t)c; }
-static void put_text(const char *text) {
+static void put(char c) {
+  *(volatile uint32_t*)0x10000000 = (uint32_t)c;
+}
+static void put_text(const char* text) {
   while (*text) put(*text++);
 }
 static void put_number(uint32_t value) {
@@ -29,18 +31,18 @@ static uint32_t below(uint32_t bound) {
   return (uint32_t)(((uint64_t)(seed >> 8) * bound) >> 24);
 }
 
-static void *take(uint32_t size) {
+static void* take(uint32_t size) {
   uint32_t start = cycles();
-  void *object = accelerated ? fast_malloc(size) : plain_malloc(size);
+  void* object = accelerated ? fast_malloc(size) : plain_malloc(size);
   spent_malloc += cycles() - start;
   mallocs++;
   sum = sum * 31 + (uint32_t)(uintptr_t)object;
   /* The program uses its memory. */
-  *(volatile uint32_t *)object = size;
+  *(volatile uint32_t*)object = size;
   return object;
 }
 
-static void give(void *object, uint32_t size) {
+static void give(void* object, uint32_t size) {
   uint32_t start = cycles();
   if (sized) {
     accelerated ? fast_free_sized(object, size) : plain_free_sized(object, size);
@@ -55,7 +57,7 @@ static void give(void *object, uint32_t size) {
 static void pairs(void) {
   for (uint32_t round = 0; round < 400; round++) {
     for (uint32_t size = 16; size <= 64; size += 16) {
-      void *object = take(size);
+      void* object = take(size);
       give(object, size);
     }
   }
@@ -63,7 +65,7 @@ static void pairs(void) {
 
 /* Many live objects of mixed sizes, freed in random order. */
 static void mixed(void) {
-  static void *live[96];
+  static void* live[96];
   static uint32_t size_of[96];
   for (uint32_t i = 0; i < 96; i++) live[i] = 0;
   for (uint32_t i = 0; i < 3000; i++) {
@@ -78,22 +80,22 @@ static void mixed(void) {
 }
 
 struct node {
-  struct node *next;
+  struct node* next;
   uint32_t value;
 };
 
 /* Builds and tears down lists: long runs of malloc, then of free. */
 static void list(void) {
   for (uint32_t round = 0; round < 12; round++) {
-    struct node *first = 0;
+    struct node* first = 0;
     for (uint32_t i = 0; i < 100; i++) {
-      struct node *node = take(sizeof *node + (i & 1) * 24);
+      struct node* node = take(sizeof *node + (i & 1) * 24);
       node->next = first;
       node->value = i;
       first = node;
     }
     while (first != 0) {
-      struct node *next = first->next;
+      struct node* next = first->next;
       give(first, sizeof *first + (first->value & 1) * 24);
       first = next;
     }
@@ -109,7 +111,7 @@ static uint32_t run(void (*work)(void), int fast) {
   return sum + alloc_samples + alloc_slow_paths;
 }
 
-static int compare(const char *name, void (*work)(void)) {
+static int compare(const char* name, void (*work)(void)) {
   uint32_t plain = run(work, kPlain);
   uint32_t plain_malloc = spent_malloc, plain_free = spent_free;
   uint32_t fast = run(work, kAccelerated);

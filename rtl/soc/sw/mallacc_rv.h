@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#define MC_OP(funct7, rd, rs1, rs2)                              \
-  __asm__ volatile(".insn r 0x0b, 0, " #funct7 ", %0, %1, %2"    \
-                   : "=r"(rd)                                    \
-                   : "r"(rs1), "r"(rs2)                          \
+#define MC_OP(funct7, rd, rs1, rs2)                           \
+  __asm__ volatile(".insn r 0x0b, 0, " #funct7 ", %0, %1, %2" \
+                   : "=r"(rd)                                 \
+                   : "r"(rs1), "r"(rs2)                       \
                    : "memory")
 
 static inline uint32_t mcszlookup(uint32_t size) {
@@ -29,15 +29,15 @@ static inline uint32_t mcnext(void) {
   MC_OP(15, next, 0, 0);
   return next;
 }
-static inline void mchdpush(uint32_t cls, void *object) {
+static inline void mchdpush(uint32_t cls, void* object) {
   uint32_t none;
   MC_OP(3, none, cls, object);
 }
-static inline void mcnxtprefetch(uint32_t cls, void *address) {
+static inline void mcnxtprefetch(uint32_t cls, void* address) {
   uint32_t none;
   MC_OP(4, none, cls, address);
 }
-static inline void mchdprefetch(uint32_t cls, void *address) {
+static inline void mchdprefetch(uint32_t cls, void* address) {
   uint32_t none;
   MC_OP(5, none, cls, address);
 }
