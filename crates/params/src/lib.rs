@@ -177,6 +177,47 @@ pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
     out
 }
 
+/// The parameters as a TOML file, each with its unit and sentence as a comment.
+pub fn documented(docs: &[ParamDoc], values: &toml::Value) -> String {
+    let mut out = String::new();
+    section(docs, values, "", &mut out);
+    out.trim_start().to_owned()
+}
+
+fn section(docs: &[ParamDoc], values: &toml::Value, path: &str, out: &mut String) {
+    let value = |doc: &ParamDoc| values.get(doc.name).cloned();
+    for doc in docs.iter().filter(|doc| doc.section.is_none()) {
+        let unit = if doc.unit.is_empty() { String::new() } else { format!(" [{}]", doc.unit) };
+        comment(&format!("{}{unit}", doc.text.trim()), out);
+        if let Some(value) = value(doc) {
+            let _ = writeln!(out, "{} = {value}", doc.name);
+        }
+    }
+    for doc in docs {
+        if let (Some(inner), Some(value)) = (doc.section, value(doc)) {
+            let path = join(path, doc.name);
+            out.push('\n');
+            comment(doc.text.trim(), out);
+            let _ = writeln!(out, "[{path}]");
+            section(inner, &value, &path, out);
+        }
+    }
+}
+
+/// A comment, its lines filled to 96 columns.
+fn comment(text: &str, out: &mut String) {
+    let mut line = String::from("#");
+    for word in text.split_whitespace() {
+        if line.len() + 1 + word.len() > 96 {
+            let _ = writeln!(out, "{line}");
+            line = String::from("#");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    let _ = writeln!(out, "{line}");
+}
+
 fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, out: &mut String) {
     for doc in docs {
         let key = join(path, doc.name);
@@ -329,6 +370,14 @@ mod tests {
     fn the_documentation_lists_nested_keys_with_their_defaults() {
         let text = markdown(Outer::declared(), &Outer::default().write());
         assert!(text.contains("| `inner.assoc` | 8 |  | Ways. |"), "{text}");
+    }
+
+    #[test]
+    fn a_documented_file_reads_back_the_same() {
+        let text = documented(Outer::declared(), &Outer::default().write());
+        assert!(text.contains("# Latencies. [cycles]\nsteps = [1, 2]\n"), "{text}");
+        assert!(text.contains("# Inner section.\n[inner]\n# Ways.\nassoc = 8"), "{text}");
+        assert_eq!(Outer::read(&parse(&text).unwrap(), ""), Ok(Outer::default()));
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl Machine {
         Ok(machine)
     }
 
+    /// The configuration as a machine file, every value with its unit and source.
+    pub fn documented(&self) -> String {
+        params::documented(Self::declared(), &self.write())
+    }
+
     /// The fully resolved configuration as TOML.
     pub fn resolved(&self) -> String {
         match self.write() {
@@ -92,5 +97,45 @@ impl Machine {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_haswell_file_states_every_default_with_unit_and_source() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/haswell.toml");
+        let text = Machine::default().documented();
+        if std::env::var_os("MALLACC_UPDATE_DOCS").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+        assert_eq!(Machine::find("haswell"), Ok(Machine::default()));
+    }
+
+    #[test]
+    fn bad_machine_files_are_refused_in_one_sentence() {
+        for (text, part) in [
+            ("[core]\nrob = 4", "core.rob = 4: must be 8 to 512; try 8"),
+            ("[core]\nrobb = 4", "did you mean \"rob\""),
+            ("[core.uop_cache]\nsets = 33", "must be a power of two; try 64"),
+            ("core = 3", "must be a section"),
+            ("[core", "line 1: not valid TOML"),
+        ] {
+            let error = Machine::parse(text, "x.toml").unwrap_err().0;
+            assert!(error.starts_with("x.toml: ") && error.contains(part), "{error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+        assert!(Machine::find("haswel").unwrap_err().0.contains("\"haswell\""));
+        assert!(Machine::find("./none.toml").unwrap_err().0.contains("cannot read"));
+    }
+
+    #[test]
+    fn the_resolved_configuration_reads_back_the_same() {
+        let mut machine = Machine::default();
+        machine.core.rob = 96;
+        assert_eq!(Machine::parse(&machine.resolved(), ""), Ok(machine));
     }
 }
