@@ -42,7 +42,8 @@ pub struct CallTracker {
 }
 
 impl CallTracker {
-    /// A call begins; the entry point's first instruction retired in `start`.
+    /// A call begins; the first instruction of the entry point's first block retired in `start`,
+    /// or is the next one to retire if that is 0.
     pub fn begin(&mut self, kind: CallKind, argument: u64, start: u64) {
         if self.depth == 0 {
             self.open = Some(Open { kind, start, class: None, argument });
@@ -50,6 +51,16 @@ impl CallTracker {
         }
         self.depth += 1;
         self.ending = false;
+    }
+
+    /// The first instruction of a block retired in `cycle`.
+    #[inline(always)]
+    pub fn first_instruction(&mut self, cycle: u64) {
+        if let Some(open) = &mut self.open
+            && open.start == 0
+        {
+            open.start = cycle;
+        }
     }
 
     /// The size class of the current call became known.

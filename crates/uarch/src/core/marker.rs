@@ -14,9 +14,7 @@ impl<O: Observer> Core<O> {
         self.end_region(site.op);
         match site.op {
             MarkerOp::CallBegin(kind) if timed => {
-                let start =
-                    if self.block_retired == 0 { self.retire.last() } else { self.block_retired };
-                self.calls.begin(kind, marker.values[0], start);
+                self.calls.begin(kind, marker.values[0], self.block_retired);
             }
             MarkerOp::CallEnd if timed => self.calls.end(),
             MarkerOp::Update => self.calls.class(marker.values[2] as u8),

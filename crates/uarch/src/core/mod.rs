@@ -326,6 +326,7 @@ impl<O: Observer> Core<O> {
         self.counters.instructions += 1;
         if self.block_retired == 0 {
             self.block_retired = self.retire.last();
+            self.calls.first_instruction(self.block_retired);
         }
     }
 

@@ -5,6 +5,7 @@ use accel::Choice;
 use decode::{Block, Decoder, Uop};
 use mallacc_uarch::{Core, Machine, NO_ADDRESS, Observer, Step, Times};
 use stream::BlockDef;
+use stream::marker::{MAGIC, MarkerOp, SLOT};
 
 /// Where the test's data lies: one page, touched before anything is timed.
 pub const DATA: u64 = 0x10_0000;
@@ -86,6 +87,24 @@ impl Rig {
         self.core.execute(&Step { block, addresses, repeats: &[], values: &[], next });
     }
 
+    /// Executes a block once with marker values.
+    pub fn step_marked(&mut self, block: &Block, addresses: &[u64], values: &[u64]) {
+        self.core.execute(&Step { block, addresses, repeats: &[], values, next: 0 });
+    }
+
+    /// Average cycles of a block over the second half of `count` executions in place, with marker
+    /// values.
+    pub fn repeated(&mut self, block: &Block, values: &[u64], count: u64) -> f64 {
+        let mut middle = 0;
+        for i in 0..count {
+            if i == count / 2 {
+                middle = self.core.cycles();
+            }
+            self.step_marked(block, &[], values);
+        }
+        (self.core.cycles() - middle) as f64 / (count - count / 2) as f64
+    }
+
     /// Average cycles of one iteration of straight-line code, laid out back to back, over the second
     /// half of `count` iterations. All memory operands have the addresses given.
     pub fn unrolled(&mut self, insns: &[&str], addresses: &[u64], count: u64) -> f64 {
@@ -138,6 +157,17 @@ pub fn bytes(text: &str) -> Vec<u8> {
     (0..digits.len() / 2)
         .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap())
         .collect()
+}
+
+/// A marker's machine code as hexadecimal texts.
+pub fn marker(op: MarkerOp, regs: &[u8]) -> Vec<String> {
+    let first = regs.first().copied().unwrap_or(0);
+    let displacement = (MAGIC + u32::from(op.code())).to_le_bytes();
+    let text = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let mut code = vec![format!("0f1f{:02x}{}", 0x80 | first, text(&displacement))];
+    let slot = text(&SLOT.to_le_bytes());
+    code.extend(regs.iter().map(|reg| format!("4889{:02x}24{slot}", 0x84 | reg << 3)));
+    code
 }
 
 /// No address for any slot.
