@@ -86,6 +86,57 @@ pub struct Synthesis {
     pub area_28nm_um2: (u32, u32),
 }
 
+/// Every configuration of the RTL in ASAP7, a predictive 7 nm library (`make area-all` in `rtl/`:
+/// yosys of pyosys 0.70 and OpenSTA; the same figures are in `rtl/area.json`).
+pub const SYNTHESISED: [Synthesis; 24] = [
+    row(4, 32, Storage::Flop, 3970, 454.87, 7800, 838.4, (2300, 3942)),
+    row(8, 32, Storage::Flop, 6501, 764.95, 13117, 882.9, (3867, 6630)),
+    row(16, 32, Storage::Flop, 11569, 1381.76, 23693, 902.9, (6986, 11975)),
+    row(32, 32, Storage::Flop, 22333, 2676.39, 45892, 988.8, (13531, 23195)),
+    row(4, 48, Storage::Flop, 4848, 542.61, 9304, 945.1, (2743, 4703)),
+    row(8, 48, Storage::Flop, 7758, 919.02, 15758, 961.5, (4646, 7965)),
+    row(16, 48, Storage::Flop, 14214, 1684.86, 28890, 938.8, (8518, 14602)),
+    row(32, 48, Storage::Flop, 26838, 3228.99, 55367, 1011.3, (16324, 27985)),
+    row(4, 32, Storage::Gated, 2929, 377.34, 6470, 823.6, (1908, 3270)),
+    row(8, 32, Storage::Gated, 4376, 613.21, 10515, 931.8, (3100, 5314)),
+    row(16, 32, Storage::Gated, 7561, 1114.01, 19102, 855.8, (5632, 9655)),
+    row(32, 32, Storage::Gated, 14040, 2104.48, 36085, 979.9, (10639, 18239)),
+    row(4, 48, Storage::Gated, 3348, 442.34, 7585, 926.2, (2236, 3834)),
+    row(8, 48, Storage::Gated, 5025, 729.34, 12506, 962.4, (3687, 6321)),
+    row(16, 48, Storage::Gated, 8542, 1305.49, 22385, 1006.9, (6600, 11314)),
+    row(32, 48, Storage::Gated, 15910, 2490.72, 42708, 1147.1, (12592, 21586)),
+    row(4, 32, Storage::Latch, 2888, 340.31, 5835, 873.1, (1720, 2949)),
+    row(8, 32, Storage::Latch, 4391, 553.53, 9491, 896.7, (2798, 4797)),
+    row(16, 32, Storage::Latch, 7583, 978.99, 16786, 970.9, (4949, 8485)),
+    row(32, 32, Storage::Latch, 14512, 1877.96, 32201, 1051.4, (9494, 16276)),
+    row(4, 48, Storage::Latch, 3362, 401.26, 6880, 882.3, (2029, 3478)),
+    row(8, 48, Storage::Latch, 5130, 647.42, 11101, 960.8, (3273, 5611)),
+    row(16, 48, Storage::Latch, 8773, 1152.8, 19767, 1001.3, (5828, 9991)),
+    row(32, 48, Storage::Latch, 15989, 2163.83, 37103, 1057.2, (10939, 18753)),
+];
+
+const fn row(
+    entries: u8,
+    pointer_bits: u8,
+    storage: Storage,
+    cells: u32,
+    area_um2: f64,
+    gate_equivalents: u32,
+    critical_path_ps: f64,
+    area_28nm_um2: (u32, u32),
+) -> Synthesis {
+    Synthesis {
+        entries,
+        pointer_bits,
+        storage,
+        cells,
+        area_um2,
+        gate_equivalents,
+        critical_path_ps,
+        area_28nm_um2,
+    }
+}
+
 /// um^2 at 28 nm per percent of speed-up; `None` without a speed-up.
 pub fn um2_per_percent(area_um2: f64, speedup_percent: f64) -> Option<f64> {
     (speedup_percent > 0.0).then(|| area_um2 / speedup_percent)
@@ -116,6 +167,48 @@ mod tests {
         let expected = f64::from(32 * (32 + 5)) / f64::from(8 * (32 + 3));
         assert!((large.cam_um2 / small.cam_um2 - expected).abs() < 1e-12);
         assert_eq!(small.index_um2, large.index_um2);
+    }
+
+    #[test]
+    fn the_synthesised_figures_are_those_of_the_table_that_the_flow_wrote() {
+        let table: serde_json::Value = serde_json::from_str(include_str!("../../../rtl/area.json"))
+            .expect("the flow writes JSON");
+        let rows = table["rows"].as_array().expect("a list of rows");
+        assert_eq!(rows.len(), SYNTHESISED.len());
+        for (row, ours) in rows.iter().zip(&SYNTHESISED) {
+            let number = |name: &str| row[name].as_f64().expect("a number");
+            let storage = match ours.storage {
+                Storage::Flop => "flop",
+                Storage::Gated => "gated",
+                Storage::Latch => "latch",
+            };
+            assert_eq!(row["storage"], storage);
+            assert_eq!(number("entries"), f64::from(ours.entries));
+            assert_eq!(number("pointer_bits"), f64::from(ours.pointer_bits));
+            assert_eq!(number("cells"), f64::from(ours.cells));
+            assert_eq!(number("area"), ours.area_um2);
+            assert_eq!(number("gate_equivalents"), f64::from(ours.gate_equivalents));
+            assert_eq!(number("critical_path_ps"), ours.critical_path_ps);
+            assert_eq!(row["area_28nm_um2"][0], ours.area_28nm_um2.0);
+            assert_eq!(row["area_28nm_um2"][1], ours.area_28nm_um2.1);
+        }
+    }
+
+    #[test]
+    fn storage_costs_less_from_flops_to_gated_flops_to_latches() {
+        let area = |entries, pointer_bits, storage| {
+            let same = |row: &&Synthesis| {
+                (row.entries, row.pointer_bits, row.storage) == (entries, pointer_bits, storage)
+            };
+            SYNTHESISED.iter().find(same).expect("every configuration is there").area_um2
+        };
+        for entries in [4, 8, 16, 32] {
+            for bits in [32, 48] {
+                let gated = area(entries, bits, Storage::Gated);
+                assert!(gated < area(entries, bits, Storage::Flop));
+                assert!(area(entries, bits, Storage::Latch) < gated);
+            }
+        }
     }
 
     #[test]
