@@ -36,7 +36,7 @@ impl<O: Observer> Core<O> {
         let outcome =
             self.predictor.predict_and_update(kind, branch.addr, taken, step.next, branch.next);
         if outcome.mispredicted {
-            self.mispredicted(branch.addr, step.next, wrong_path(branch, taken));
+            self.mispredicted(wrong_path(branch, taken));
         } else if taken {
             self.fetch.taken_branch(branch.addr, step.next);
             if outcome.btb_miss {
@@ -48,9 +48,9 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    /// Fetch goes on at `target` after the branch has completed; until then it followed
+    /// Fetch goes on at the right place after the branch has completed; until then it followed
     /// `wrong` (0 if unknown).
-    pub(super) fn mispredicted(&mut self, _pc: u64, _target: u64, wrong: u64) {
+    pub(super) fn mispredicted(&mut self, wrong: u64) {
         self.counters.mispredicts += 1;
         let done = self.branch_done;
         if wrong != 0 {

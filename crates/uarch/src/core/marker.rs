@@ -107,23 +107,23 @@ impl<O: Observer> Core<O> {
         (start, unblocked)
     }
 
-    /// The branch to the software fallback: predicted like any other, by the carrier's address.
+    /// The branch to the software fallback, predicted by two-bit counters of its own: it exists
+    /// only where there is an accelerator, and the program's branches must not feel it.
     fn fallback_branch(&mut self, marker: &Marker, fallback: accel::Fallback, timed: bool) {
-        let (pc, next) = (marker.pc, marker.pc + 8);
-        let target = if fallback.taken { next + 64 } else { next };
-        let kind = predict::BranchKind::Conditional;
-        if timed {
-            let branch = Injected {
-                ports: BRANCH_PORTS,
-                srcs: [fallback.flags, Reg::NONE, Reg::NONE],
-                ..Injected::default()
-            };
-            self.inject(&branch);
-            self.branch_done = self.slot.completed;
+        let counter = &mut self.fallbacks[(marker.pc as usize >> 2) % FALLBACKS];
+        let predicted = *counter >= 2;
+        *counter = if fallback.taken { (*counter + 1).min(3) } else { counter.saturating_sub(1) };
+        if !timed {
+            return;
         }
-        let outcome = self.predictor.predict_and_update(kind, pc, fallback.taken, target, next);
-        if timed && outcome.mispredicted {
-            self.mispredicted(pc, target, 0);
+        self.inject(&Injected {
+            ports: BRANCH_PORTS,
+            srcs: [fallback.flags, Reg::NONE, Reg::NONE],
+            ..Injected::default()
+        });
+        self.branch_done = self.slot.completed;
+        if predicted != fallback.taken {
+            self.mispredicted(0);
         }
     }
 

@@ -41,6 +41,9 @@ use store::PendingStore;
 /// No address for a memory slot: masked off, zero iterations, or not executed.
 pub const NO_ADDRESS: u64 = u64::MAX;
 
+/// Counters for the branches to software fallbacks; an allocator has a handful of them.
+const FALLBACKS: usize = 64;
+
 /// One execution of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
@@ -117,6 +120,8 @@ pub struct Core<O: Observer = ()> {
     /// What the stack engine holds that has not been added to the stack pointer, in bytes.
     stack_sum: i16,
     elide_until: Option<MarkerOp>,
+    /// Two-bit counters that predict the branches to the software fallbacks, by carrier address.
+    fallbacks: [u8; FALLBACKS],
     /// Retirement of the first instruction of the block in work.
     block_retired: u64,
     /// Address of the string instruction that repeats.
@@ -179,6 +184,7 @@ impl<O: Observer> Core<O> {
             slot: NO_SLOT,
             stack_sum: 0,
             elide_until: None,
+            fallbacks: [0; FALLBACKS],
             block_retired: 0,
             repeating: 0,
             repeat_bytes: 0,
@@ -277,6 +283,11 @@ impl<O: Observer> Core<O> {
                 self.repeat(step);
             }
             self.resolve_branch(step);
+        } else {
+            // The predictors see the same branches whatever the accelerator leaves out. Otherwise
+            // shifted histories would move mispredictions about in code that has nothing to do
+            // with allocation, by more than an accelerator gains.
+            self.warm_branch(step);
         }
         self.note_repeat(block);
     }

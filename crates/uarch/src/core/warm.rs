@@ -22,8 +22,8 @@ impl<O: Observer> Core<O> {
             if !step.repeats.is_empty() {
                 self.warm_repeat(step);
             }
-            self.warm_branch(step);
         }
+        self.warm_branch(step);
         self.note_repeat(block);
     }
 
@@ -78,7 +78,7 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    fn warm_branch(&mut self, step: &Step) {
+    pub(super) fn warm_branch(&mut self, step: &Step) {
         let branch = &step.block.branch;
         let Some(kind) = branch::predicted_kind(branch.kind) else { return };
         let taken = kind != predict::BranchKind::Conditional || step.next != branch.next;
