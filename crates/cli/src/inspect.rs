@@ -67,8 +67,9 @@ pub fn machines(name: Option<&str>) -> Done {
             for (name, _) in BUILT_IN {
                 let _ = writeln!(text, "{name}");
             }
-            text += "\nShow all parameters of one with: mallacc machines NAME. A machine file (TOML) \
-                     sets\nwhat differs from the defaults; use it as --machine FILE.toml.\n";
+            text += "\nShow all parameters of one with: mallacc machines NAME.\n\
+                     A machine file (TOML) sets what differs from the defaults: \
+                     --machine FILE.toml\n";
         }
         Some(name) => {
             let machine = Machine::find(name)?;

@@ -75,7 +75,9 @@ fn tp_small_is_fast_and_mallacc_makes_it_faster() {
     };
     assert_eq!(run["configurations"][2]["name"], "mallacc-32");
     assert!(cycles(2) < cycles(0), "{} against {}", cycles(2), cycles(0));
-    assert!(cycles(3) <= cycles(2), "the limit is {}", cycles(3));
+    // The project's target: 18 cycles for a fast-path malloc, within 25 %.
+    assert!((cycles(0) - 18.0).abs() <= 0.25 * 18.0, "{} cycles per malloc", cycles(0));
+    check_run(run);
     // Four size classes: every lookup hits once each class was seen.
     assert_eq!(number(run, "configurations/2/malloc_cache/lookup_misses"), 0);
 }

@@ -50,7 +50,7 @@ fn the_default_run_compares_four_configurations_and_stores_them() {
         }
     }
     assert_eq!(number(&document, "configurations/2/parameters/entries"), 32);
-    assert!(number(&document, "configurations/2/malloc_cache/pop_hits") > 1000);
+    assert!(number(&document, "configurations/2/malloc_cache/lookup_hits") > 1000);
     let list = String::from_utf8(bench.run(&["list"]).stdout).unwrap();
     assert!(list.contains("perl"), "{list}");
     let shown = bench.run(&["show", "1", "--format", "json"]);
@@ -68,8 +68,8 @@ fn calls_in_are_calls_out() {
     let source = "#include <stdlib.h>\n\
         int main(int argc, char **argv) {\n\
         int n = atoi(argv[1]);\n\
-        for (int i = 0; i < n; i++) { char *p = malloc(24); *p = 1; p = realloc(p, 2000); free(p);\n\
-          free(calloc(3, 5)); }\n\
+        for (int i = 0; i < n; i++) {\n\
+          char *p = malloc(24); *p = 1; p = realloc(p, 2000); free(p); free(calloc(3, 5)); }\n\
         return 0; }\n";
     let Some(program) = bench.compile("calls", source, &[]) else { return };
     let calls = |count: &str| {

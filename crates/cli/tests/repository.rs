@@ -16,7 +16,18 @@ const LINE_CHARS_MAX: usize = 100;
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/decode/data/haswell.tsv", "a table of measurements, a line for each instruction"),
     ("rtl/cosim/example.ops", "a recorded stream of operations"),
-    ("rtl/build.log", "output of a tool"),
+];
+
+/// Files with a line that may be wider, each with its reason.
+const WIDE: &[(&str, &str)] = &[
+    ("crates/memory/src/dram.rs", "a sentence of a comment"),
+    ("crates/memory/src/naive.rs", "an assertion in a macro, which formatting leaves alone"),
+    ("crates/memory/src/statistics.rs", "the pattern of a macro, which formatting leaves alone"),
+    ("crates/results/src/store/document.rs", "the text of a document"),
+    ("crates/sma/src/heap.rs", "the head of an implementation, which formatting leaves alone"),
+    ("crates/uarch/tests/rig/mod.rs", "a sentence of a comment"),
+    ("guest/tests/programs.sh", "command lines of programs"),
+    ("guest/tests/repeatable.sh", "a command line of a program"),
 ];
 
 /// Text files that are written by people.
@@ -80,9 +91,8 @@ fn files_and_lines_keep_to_their_sizes() {
         }
         for (number, line) in text.lines().enumerate() {
             let chars = line.chars().count();
-            // A link or a string of data cannot be broken.
-            let whole = line.contains("http") || line.trim_start().starts_with("#[error(");
-            if chars > LINE_CHARS_MAX && !whole && !is_message(line) {
+            let wide = WIDE.iter().any(|(file, _)| *file == name) || name.ends_with("Cargo.toml");
+            if chars > LINE_CHARS_MAX && !wide && !cannot_break(line) {
                 broken.push(format!("{name}:{}: {chars} characters", number + 1));
             }
         }
@@ -91,14 +101,18 @@ fn files_and_lines_keep_to_their_sizes() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// A line that is one string literal, which formatting leaves alone.
-fn is_message(line: &str) -> bool {
-    line.trim_start().starts_with('"')
+/// A link, a string literal, a row of a table or a diagram: breaking it would break its meaning.
+fn cannot_break(line: &str) -> bool {
+    let code = line.trim_start();
+    let drawn = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
+    line.contains("http") || code.starts_with('"') || code.starts_with("//! |") || {
+        code.starts_with("//") && line.contains(drawn)
+    }
 }
 
 #[test]
 fn every_exception_is_a_file_that_needs_it() {
-    for (name, reason) in EXCEPTIONS.iter().filter(|(name, _)| *name != "rtl/build.log") {
+    for (name, reason) in EXCEPTIONS.iter().chain(WIDE) {
         assert!(!reason.is_empty());
         let text = fs::read_to_string(root().join(name));
         let text = text.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -112,7 +126,8 @@ fn every_exception_is_a_file_that_needs_it() {
 const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-params", &[]),
     ("mallacc-mcache", &[]),
-    ("mallacc-sma", &[]),
+    ("sma", &[]),
+    ("sma-c", &["sma"]),
     ("mallacc-results", &[]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
