@@ -13,6 +13,8 @@ pub unsafe trait RawLock {
     fn new() -> Self;
     /// Waits until the lock is open and closes it.
     fn lock(&self);
+    /// Closes the lock if it is open, and says so. It may fail for no reason.
+    fn try_lock(&self) -> bool;
     /// Opens the lock.
     ///
     /// # Safety
@@ -47,6 +49,11 @@ unsafe impl RawLock for SpinLock {
     }
 
     #[inline]
+    fn try_lock(&self) -> bool {
+        !self.0.swap(true, Ordering::Acquire)
+    }
+
+    #[inline]
     unsafe fn unlock(&self) {
         self.0.store(false, Ordering::Release);
     }
@@ -67,6 +74,11 @@ unsafe impl<L: RawLock> RawLock for Padded<L> {
     #[inline]
     fn lock(&self) {
         self.0.lock();
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
     }
 
     #[inline]

@@ -106,6 +106,18 @@ impl<W: Words, P: Probe> Words for WatchedWords<W, P> {
     }
 
     #[inline(always)]
+    fn load_acquire(&self, index: u32) -> u32 {
+        P::touch(self.1, index, Access::Load);
+        self.0.load_acquire(index)
+    }
+
+    #[inline(always)]
+    fn toggle(&self, index: u32, bits: u32) {
+        P::touch(self.1, index, Access::Update);
+        self.0.toggle(index, bits);
+    }
+
+    #[inline(always)]
     fn update(&self, index: u32, clear: u32, set: u32) {
         P::touch(self.1, index, Access::Update);
         self.0.update(index, clear, set);
@@ -142,6 +154,10 @@ impl<S: Sharing, P: Probe> Sharing for Watched<S, P> {
 
     fn lock(&self, class: u32) {
         self.0.lock(class);
+    }
+
+    fn try_lock(&self, class: u32) -> bool {
+        self.0.try_lock(class)
     }
 
     fn unlock(&self, class: u32) {

@@ -25,6 +25,12 @@ pub trait Sharing {
     #[doc(hidden)]
     #[inline(always)]
     fn lock(&self, _class: u32) {}
+    /// Closes one class if it is open.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn try_lock(&self, _class: u32) -> bool {
+        true
+    }
     /// Opens one class that this core has closed.
     #[doc(hidden)]
     #[inline(always)]
@@ -78,9 +84,10 @@ mod shared {
         }
     }
 
-    /// Several cores, one lock per class; blocks need none.
+    /// Several cores, one lock per class and one for the first free into a full block; blocks
+    /// need none.
     #[derive(Debug, Default)]
-    pub struct FineLocks<L = SpinLock>([L; 4]);
+    pub struct FineLocks<L = SpinLock>([L; 5]);
 
     impl<L: RawLock> Sharing for FineLocks<L> {
         type Words = Shared;
@@ -92,13 +99,18 @@ mod shared {
 
         #[inline]
         fn lock(&self, class: u32) {
-            self.0[class as usize & 3].lock();
+            self.0[class.min(4) as usize].lock();
+        }
+
+        #[inline]
+        fn try_lock(&self, class: u32) -> bool {
+            self.0[class.min(4) as usize].try_lock()
         }
 
         #[inline]
         fn unlock(&self, class: u32) {
             // SAFETY: the engine unlocks only what it has locked.
-            unsafe { self.0[class as usize & 3].unlock() }
+            unsafe { self.0[class.min(4) as usize].unlock() }
         }
     }
 }

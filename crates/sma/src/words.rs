@@ -15,6 +15,18 @@ pub trait Words {
     /// Clears `bits` and returns the word before.
     fn clear(&self, index: u32, bits: u32) -> u32;
 
+    /// Reads word `index`, and after it what others wrote before their last update of it.
+    #[inline(always)]
+    fn load_acquire(&self, index: u32) -> u32 {
+        self.load(index)
+    }
+
+    /// Inverts `bits`.
+    #[inline(always)]
+    fn toggle(&self, index: u32, bits: u32) {
+        self.store(index, self.load(index) ^ bits);
+    }
+
     /// Clears some bits and sets others. On shared words these are two updates.
     #[inline(always)]
     fn update(&self, index: u32, clear: u32, set: u32) {
@@ -183,6 +195,16 @@ mod shared {
         #[inline(always)]
         fn clear(&self, index: u32, bits: u32) -> u32 {
             self.at(index).fetch_and(!bits, Ordering::AcqRel)
+        }
+
+        #[inline(always)]
+        fn load_acquire(&self, index: u32) -> u32 {
+            self.at(index).load(Ordering::Acquire)
+        }
+
+        #[inline(always)]
+        fn toggle(&self, index: u32, bits: u32) {
+            self.at(index).fetch_xor(bits, Ordering::AcqRel);
         }
 
         #[inline(always)]

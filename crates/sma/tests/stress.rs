@@ -28,6 +28,9 @@ unsafe impl RawLock for Yielding {
             std::thread::yield_now();
         }
     }
+    fn try_lock(&self) -> bool {
+        !self.0.swap(true, Ordering::Acquire)
+    }
     unsafe fn unlock(&self) {
         self.0.store(false, Ordering::Release);
     }

@@ -99,13 +99,14 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     /// Frees the first region of a full block: the tag is made anew, at the region's end.
     #[inline(never)]
-    fn make_tag(&self, granule: u32, class: u32) {
+    pub(super) fn make_tag(&self, granule: u32, class: u32) {
         let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
         let at = position + (1 << class) - 1;
-        self.clear_full(block);
         self.set_position(block, at);
-        // The list last: with long links it may write to the tag's word, and keeps the tag.
+        // The list after the tag: long links may write to the tag's word, and keep the tag.
         self.set_tag(self.tag_word(block, at), 1 << tag::bit(Self::UNITS, position, class));
         self.lists().push(class, granule);
+        // Last: it publishes the rest to other classes' threads.
+        self.clear_full(block);
     }
 }

@@ -11,7 +11,7 @@ use crate::sharing::Sharing;
 use crate::words::Words;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
-use loom::sync::{Arc, Mutex, MutexGuard};
+use loom::sync::{Arc, Condvar, Mutex};
 use std::vec::Vec;
 
 struct LoomWords(Vec<AtomicU32>);
@@ -36,40 +36,39 @@ impl Words for LoomWords {
     fn clear(&self, index: u32, bits: u32) -> u32 {
         self.0[index as usize].fetch_and(!bits, Ordering::AcqRel)
     }
+    fn load_acquire(&self, index: u32) -> u32 {
+        self.0[index as usize].load(Ordering::Acquire)
+    }
+    fn toggle(&self, index: u32, bits: u32) {
+        self.0[index as usize].fetch_xor(bits, Ordering::AcqRel);
+    }
 }
 
-/// A mutex with separate lock and unlock.
-struct LoomLock(&'static Mutex<()>, std::cell::UnsafeCell<Option<MutexGuard<'static, ()>>>);
-
-// SAFETY: the guard is touched by the lock's owner only.
-unsafe impl Sync for LoomLock {}
-// SAFETY: loom's threads are coroutines of one thread.
-unsafe impl Send for LoomLock {}
+/// A lock of a mutex and a condition. (A mutex alone will not do: loom takes a thread that is
+/// about to try it for one that waits for it. A spin lock has too many branches.)
+struct LoomLock(Mutex<bool>, Condvar);
 
 impl LoomLock {
     fn new() -> Self {
-        // Freed with the model's memory by the guard below.
-        Self(std::boxed::Box::leak(std::boxed::Box::new(Mutex::new(()))), None.into())
+        Self(Mutex::new(false), Condvar::new())
     }
     fn lock(&self) {
-        let guard = self.0.lock().unwrap();
-        // SAFETY: we own the lock.
-        unsafe { *self.1.get() = Some(guard) };
+        let mut closed = self.0.lock().unwrap();
+        while *closed {
+            closed = self.1.wait(closed).unwrap();
+        }
+        *closed = true;
+    }
+    fn try_lock(&self) -> bool {
+        !std::mem::replace(&mut *self.0.lock().unwrap(), true)
     }
     fn unlock(&self) {
-        // SAFETY: we own the lock.
-        drop(unsafe { (*self.1.get()).take() });
+        *self.0.lock().unwrap() = false;
+        self.1.notify_one();
     }
 }
 
-impl Drop for LoomLock {
-    fn drop(&mut self) {
-        // SAFETY: leaked in `new`, and no guard is left.
-        drop(unsafe { std::boxed::Box::from_raw(std::ptr::from_ref(self.0).cast_mut()) });
-    }
-}
-
-struct LoomFine([LoomLock; 4]);
+struct LoomFine([LoomLock; 5]);
 
 impl Sharing for LoomFine {
     type Words = LoomWords;
@@ -79,6 +78,9 @@ impl Sharing for LoomFine {
     }
     fn lock(&self, class: u32) {
         self.0[class as usize].lock();
+    }
+    fn try_lock(&self, class: u32) -> bool {
+        self.0[class as usize].try_lock()
     }
     fn unlock(&self, class: u32) {
         self.0[class as usize].unlock();
@@ -148,7 +150,7 @@ impl<K: crate::Links, S: Sharing<Words = LoomWords>> World<K, S> {
 fn explore(scenario: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     // LOOM_MAX_PREEMPTIONS asks for more or less.
-    model.preemption_bound = model.preemption_bound.or(Some(4));
+    model.preemption_bound = model.preemption_bound.or(Some(3));
     model.max_branches = 10_000;
     let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = runs.clone();

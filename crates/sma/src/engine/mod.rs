@@ -134,10 +134,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             self.clear_full(block);
         }
         if S::FINE {
-            self.set_tag(self.tag_word(block, last), 0);
-            for (position, class) in tag::rest(units, Self::UNITS) {
-                self.give_fine(block * Self::UNITS + position, class);
-            }
+            self.split_fine(block, units);
         } else {
             self.sharing.enter();
             let tag = self.push_rest(block, units, Self::UNITS);
@@ -175,7 +172,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// Whether a split block has nothing free, and so no tag.
     #[inline(always)]
     fn is_full(&self, block: u32) -> bool {
-        self.state.load(Geometry::<BLOCK>::full(block)) >> (block % 32) & 1 == 1
+        self.state.load_acquire(Geometry::<BLOCK>::full(block)) >> (block % 32) & 1 == 1
     }
 
     #[inline(always)]

@@ -1,0 +1,209 @@
+//! Scaling in virtual time: cores that do nothing but allocate and free on one shared memory, as
+//! in Figure 13, without depending on how many cores the host has or how busy they are.
+//!
+//! Every word accessed and every lock operation costs its core some cycles, and always the core
+//! whose clock is lowest goes on; so the run is the same every time.
+#![allow(missing_docs)]
+#![cfg(not(miri))]
+
+mod common;
+
+use common::memory::Memory;
+use common::trace::{Event, PROFILES, Profile, generate};
+use sma::{
+    Access, Arena, Deferred, Heap, Lm, PowerOfTwo, Probe, RawLock, Short, Space, Unchecked,
+    Watched, state_words,
+};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
+
+const BYTES: usize = 16384;
+/// The paper's shared scratch-pad answers in 50 to 100 cycles (section 5.1).
+const ACCESS_CYCLES: u64 = 60;
+/// A store is posted: the core does not wait for it.
+const STORE_CYCLES: u64 = 4;
+/// What an operation computes besides; a pool in local memory costs no more than that.
+const OPERATION_CYCLES: u64 = 40;
+const PAIRS: usize = 1200;
+
+/// The cores' clocks; a finished core's is at the end of time.
+struct Clocks {
+    at: Mutex<Vec<u64>>,
+    turn: Vec<Condvar>,
+}
+
+thread_local! {
+    static CORE: Cell<Option<(&'static Clocks, usize)>> = const { Cell::new(None) };
+}
+
+impl Clocks {
+    fn next(at: &[u64]) -> usize {
+        (0..at.len()).min_by_key(|&core| at[core]).expect("at least one core")
+    }
+
+    /// Lets time pass on a core and waits until no other core is behind it.
+    fn pass(&self, core: usize, cycles: u64) -> u64 {
+        let mut at = self.at.lock().unwrap();
+        at[core] = at[core].saturating_add(cycles);
+        let now = at[core];
+        let next = Self::next(&at);
+        if next != core {
+            self.turn[next].notify_one();
+            while now != u64::MAX && Self::next(&at) != core {
+                at = self.turn[core].wait(at).unwrap();
+            }
+        }
+        now
+    }
+}
+
+/// Lets time pass on the core that runs this thread, if it runs one.
+fn pass(cycles: u64) {
+    if let Some((clocks, core)) = CORE.get() {
+        clocks.pass(core, cycles);
+    }
+}
+
+struct Timed;
+
+impl Probe for Timed {
+    fn touch(_: Space, _: u32, access: Access) {
+        pass(if access == Access::Store { STORE_CYCLES } else { ACCESS_CYCLES });
+    }
+}
+
+/// A test-and-set word in the shared memory.
+struct TimedLock(AtomicBool);
+
+// SAFETY: only one swap can see `false`; acquire and release order what is between.
+unsafe impl RawLock for TimedLock {
+    fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+    fn lock(&self) {
+        loop {
+            pass(ACCESS_CYCLES);
+            if !self.0.swap(true, Ordering::Acquire) {
+                return;
+            }
+        }
+    }
+    fn try_lock(&self) -> bool {
+        pass(ACCESS_CYCLES);
+        !self.0.swap(true, Ordering::Acquire)
+    }
+    unsafe fn unlock(&self) {
+        pass(STORE_CYCLES);
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// No lock at all, for one core.
+struct NoLock;
+
+// SAFETY: used by one core only.
+unsafe impl RawLock for NoLock {
+    fn new() -> Self {
+        Self
+    }
+    fn lock(&self) {}
+    fn try_lock(&self) -> bool {
+        true
+    }
+    unsafe fn unlock(&self) {}
+}
+
+type Kind<'m, S> = Heap<'m, 128, PowerOfTwo, Unchecked, Short, Watched<S, Timed>>;
+type CoarseLock = sma::CoarseLock<TimedLock>;
+type FineLocks = sma::FineLocks<TimedLock>;
+
+/// One core's share: its own trace of a profile, everything freed at the end.
+fn work(arena: &dyn Arena, profile: &Profile, seed: u64, pairs: usize) {
+    let mut live = vec![None; pairs];
+    for event in generate(profile, pairs as u32, seed) {
+        pass(OPERATION_CYCLES);
+        match event {
+            Event::Alloc { id, bytes } => {
+                let bytes = bytes as usize;
+                live[id as usize] = arena.alloc(bytes).ok().map(|ptr| (ptr, bytes));
+            }
+            Event::Free { id } => {
+                if let Some((ptr, bytes)) = live[id as usize].take() {
+                    // SAFETY: live, and forgotten here.
+                    unsafe { arena.free(ptr, bytes).unwrap() };
+                }
+            }
+        }
+    }
+}
+
+/// Cycles until the last of `$cores` cores on a heap shared as `$sharing` has done its share.
+macro_rules! cycles {
+    ($sharing:ty, $profile:expr, $cores:expr, $pooled:expr) => {{
+        let (cores, pooled): (usize, bool) = ($cores, $pooled);
+        let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
+        let (region, state) = memory.parts();
+        let heap = Kind::<'_, $sharing>::new(region, state).unwrap();
+        let clocks: &'static Clocks = Box::leak(Box::new(Clocks {
+            at: Mutex::new(vec![0; cores]),
+            turn: (0..cores).map(|_| Condvar::new()).collect(),
+        }));
+        std::thread::scope(|scope| {
+            let run = |core: usize| {
+                let heap = &heap;
+                scope.spawn(move || {
+                    CORE.set(Some((clocks, core)));
+                    pass(0);
+                    if pooled {
+                        let pool = Deferred::<_, Lm>::new(heap).unwrap();
+                        work(&pool, $profile, core as u64, PAIRS / cores);
+                    } else {
+                        work(heap, $profile, core as u64, PAIRS / cores);
+                    }
+                    let end = clocks.pass(core, 0);
+                    CORE.set(None);
+                    clocks.pass(core, u64::MAX);
+                    end
+                })
+            };
+            let threads: Vec<_> = (0..cores).map(run).collect();
+            threads.into_iter().map(|core| core.join().unwrap()).max().unwrap()
+        })
+    }};
+}
+
+#[test]
+fn fine_locks_beat_one_lock_from_two_cores_on_and_pools_beat_none() {
+    println!("cycles for {PAIRS} pairs of each profile; speed-up over one core in brackets");
+    println!("cores           coarse             fine        coarse_lm          fine_lm");
+    let mut all = Vec::new();
+    for cores in 1..=4 {
+        let mut row = [0; 4];
+        for profile in &PROFILES {
+            row[0] += cycles!(CoarseLock, profile, cores, false);
+            row[1] += cycles!(FineLocks, profile, cores, false);
+            row[2] += cycles!(CoarseLock, profile, cores, true);
+            row[3] += cycles!(FineLocks, profile, cores, true);
+        }
+        all.push(row);
+        let cell = |i: usize| format!("{:9} ({:.2})", row[i], all[0][i] as f64 / row[i] as f64);
+        println!("{cores:5} {}", [cell(0), cell(1), cell(2), cell(3)].join(" "));
+    }
+    for row in &all[1..] {
+        assert!(row[1] < row[0], "fine beats coarse: {row:?}");
+        assert!(row[2] < row[0] && row[3] < row[1], "pools beat none: {row:?}");
+    }
+}
+
+#[test]
+fn locks_cost_a_single_core_their_own_accesses_only_and_runs_repeat_to_the_cycle() {
+    let profile = &PROFILES[0];
+    let none = cycles!(sma::CoarseLock<NoLock>, profile, 1, false);
+    let coarse = cycles!(CoarseLock, profile, 1, false);
+    let fine = cycles!(FineLocks, profile, 1, false);
+    println!("one core: {none} cycles without locks, {coarse} coarse, {fine} fine");
+    assert!(none < coarse && none < fine);
+    let twice = [cycles!(FineLocks, profile, 3, true), cycles!(FineLocks, profile, 3, true)];
+    assert_eq!(twice[0], twice[1]);
+}
