@@ -78,9 +78,26 @@ module ranges
     end
   end
 
+  // The size asked for by the lookup that is being executed.
+  logic [Xlen-1:0] size_q = '0;
+  always_ff @(posedge clk_i) begin
+    if (req_valid_i && req_ready) size_q <= req_a_i;
+  end
+
   always_ff @(posedge clk_i) begin
     if (started_q) begin
+      // G4.
+      HitIsLargeEnough : assert (!(rsp_valid && rsp_hit && (dut.operation_q.op == OpLookup)) ||
+                                 (Xlen'(dut.u_store.sel_size_o) >= size_q));
       NoReturn : assume (req_op_i != OpReturn);
+      // Not vacuous: a full cache, a hit, an update that drops or evicts another class's entry.
+      ReachFull : assert (!(&dut.u_control.valid_q));
+      ReachHit : assert (!(rsp_valid && rsp_hit && (dut.operation_q.op == OpLookup)));
+      ReachOverlap : assert (!(rsp_valid && (dut.operation_q.op == OpUpdate) &&
+                               dut.operation_q.operands_ok && (dut.u_control.overlapped != '0)));
+      ReachEviction : assert (!(rsp_valid && (dut.operation_q.op == OpUpdate) &&
+                                dut.operation_q.operands_ok && !dut.u_control.found &&
+                                (&dut.u_control.left)));
     end
   end
 
