@@ -12,7 +12,7 @@ say "perl over a text: hashes, strings, regular expressions"
 "$mallacc" run --deterministic --store "$store" --workload perl
 
 say "Microbenchmarks of the allocator"
-"$mallacc" micro --store "$store" --entries 4,8,16,32
+"$mallacc" micro --store "$store"
 
 say "Done in $(($(date +%s) - begun)) s; the results lie in $store"
 "$mallacc" list --store "$store" | tail -n 8

@@ -151,7 +151,7 @@ fn malloc_cache(named: &mut Named, violations: u64) -> MallocCacheStats {
 
 /// How the run was sampled, if it was.
 pub fn sampling(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<Sampling> {
-    facts.sampled.then(|| Sampling {
+    facts.sampled.then_some(Sampling {
         period: plan.sample.period,
         warm: plan.sample.warm,
         measure: plan.sample.measure,
