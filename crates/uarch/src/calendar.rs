@@ -37,6 +37,8 @@ pub struct Calendar {
     waiting: u64,
     /// Bound in the current cycle: seen by the port choice from the next cycle on.
     bound_now: u64,
+    /// Issued in the cycle before: the port choice still counts them.
+    leaving: u64,
     /// Uops in the reservation station.
     occupancy: u32,
     /// Loads alternate between ports 2 and 3.
@@ -57,6 +59,7 @@ impl Calendar {
             now: 0,
             waiting: 0,
             bound_now: 0,
+            leaving: 0,
             occupancy: 0,
             load_toggle: 0,
         }
@@ -86,9 +89,17 @@ impl Calendar {
     #[inline(always)]
     fn leave(&mut self, cycle: u64) {
         let slot = &mut self.ring[(cycle & MASK) as usize];
-        self.waiting -= SPREAD[usize::from(*slot)];
+        self.waiting -= self.leaving;
+        self.leaving = SPREAD[usize::from(*slot)];
         self.occupancy -= slot.count_ones();
         *slot = 0;
+    }
+
+    /// A cycle passes in which nothing issues.
+    #[inline]
+    fn settle(&mut self) {
+        self.waiting -= self.leaving;
+        self.leaving = 0;
     }
 
     /// Skips empty runs of eight cycles; stops at once when nothing waits.
@@ -96,6 +107,7 @@ impl Calendar {
     fn advance_far(&mut self, cycle: u64) {
         while self.now < cycle {
             if self.occupancy == 0 {
+                self.settle();
                 self.now = cycle;
                 return;
             }
@@ -103,6 +115,7 @@ impl Calendar {
             if self.now & 7 == 0 && cycle - self.now >= 8 {
                 let eight: [u8; 8] = self.ring[at..at + 8].try_into().unwrap_or([1; 8]);
                 if u64::from_ne_bytes(eight) == 0 {
+                    self.settle();
                     self.now += 8;
                     continue;
                 }
@@ -124,7 +137,8 @@ impl Calendar {
     /// Binds a uop to one of its ports (`ports` has a bit for each), as `slot` of the allocation
     /// group. [uiCA] section 4.1: the port with the fewest waiting uops as counted before this
     /// cycle, the higher number on a tie; the second and fourth uop of a group take the second best
-    /// unless it has 3 more waiting. Loads alternate.
+    /// unless it has 3 more waiting. A uop counts until a cycle after it has issued (as in [uiCA]'s
+    /// published simulator). Loads alternate.
     #[inline(always)]
     pub fn bind(&mut self, ports: u8, slot: u32) -> u8 {
         if ports & (ports - 1) == 0 {
@@ -249,6 +263,21 @@ mod tests {
         calendar.advance(1);
         assert_eq!(calendar.bind(ports, 0), 1 << 5);
         assert_eq!(calendar.bind(0b0110_0000, 1), 1 << 5, "3 more waiting: not the second best");
+    }
+
+    #[test]
+    fn a_uop_counts_in_the_port_choice_until_a_cycle_after_it_issued() {
+        let mut calendar = Calendar::new();
+        calendar.issue(1 << 6, 5);
+        let choice = |calendar: &mut Calendar, cycle| {
+            calendar.advance(cycle);
+            calendar.bind(0b0110_0000, 0)
+        };
+        assert_eq!(choice(&mut calendar, 5), 1 << 5, "waits on port 6");
+        assert_eq!(choice(&mut calendar, 6), 1 << 5, "issued in cycle 5");
+        assert_eq!(choice(&mut calendar, 7), 1 << 6, "gone: the higher number");
+        calendar.issue(1 << 6, 8);
+        assert_eq!(choice(&mut calendar, 100), 1 << 6, "gone long ago");
     }
 
     #[test]

@@ -211,3 +211,48 @@ fn the_cpi_stack_sums_to_the_cycles() {
     assert_eq!(stack.iter().sum::<u64>(), rig.core.cycles());
     assert!(stack[Component::Base as usize] > 0);
 }
+
+/// Machine clears in 100 runs of a store whose address the instruction computes, and a load from
+/// the same place whose address is known at once.
+fn clears_in_100_runs(address: &str) -> u64 {
+    let mut rig = Rig::new();
+    // …; mov [rbx],rax; mov rcx,[rsp]
+    let block = rig.block(0x40_0000, &[address, "48 89 03", "48 8b 0c 24"]);
+    rig.touch(&block, &[DATA, DATA]);
+    for _ in 0..100 {
+        rig.step(&block, &[DATA, DATA], 0);
+    }
+    rig.core.counters().order_clears
+}
+
+#[test]
+fn a_load_that_would_be_too_early_each_time_is_cleared_once_and_then_waits() {
+    // imul rbx,rbx: the store's address is always later than the load's.
+    assert_eq!(clears_in_100_runs("48 0f af db"), 1);
+}
+
+#[test]
+fn a_store_address_one_cycle_after_the_load_is_still_found() {
+    // lea rbx,[rdx+8]: 1 cycle, so the store's address issues a cycle after the load.
+    assert_eq!(clears_in_100_runs("48 8d 5a 08"), 0);
+    // imul rbx,rdx,8: 3 cycles.
+    assert_eq!(clears_in_100_runs("48 6b da 08"), 1);
+}
+
+#[test]
+fn a_uop_that_waited_for_an_entry_counts_in_its_group() {
+    let mut rig = Rig::new();
+    let width = rig.machine.core.allocate_width as usize;
+    // mov [rip],rax behind misses fills the store queue; then a store and eight nops.
+    let store = "48 89 05 00 00 00 00";
+    let block = rig.block(0x40_0000, &[store, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP]);
+    for i in 0..100 {
+        rig.touch(&block, &[DATA + 4096 * i + 2048]);
+    }
+    for i in 0..100 {
+        rig.step(&block, &[DATA + 4096 * i], 0);
+    }
+    let cycles: Vec<u64> = rig.log().iter().map(|seen| seen.allocated).collect();
+    let most = cycles.chunk_by(|a, b| a == b).map(<[u64]>::len).max();
+    assert_eq!(most, Some(width));
+}
