@@ -1,0 +1,273 @@
+//! Steady-state cycles per iteration of an unrolled block, from the core model.
+
+use std::fmt;
+
+use decode::{Block, Decoder};
+use params::ConfigError;
+use stream::BlockDef;
+use uarch::{Component, Core, Machine, Observer, Step};
+
+use crate::category::Category;
+use crate::code::{self, BYTES_MAX};
+use crate::timeline::{Recorder, Timeline};
+use crate::unroll::{self, Unrolled};
+
+/// Copies measured at least, unless the block is long: measurements take the difference of two
+/// unroll counts, 100 apart as a rule.
+const COPIES: u64 = 100;
+/// Uops before the measured ones at least: several times the reorder buffer and the decoded-uop
+/// queue, so that whichever of them limits the block is full.
+const WARM_UOPS: u64 = 1500;
+/// Uops measured at least: short blocks need many copies before their period averages out.
+const MEASURED_UOPS: u64 = 2000;
+/// Copies after which a block that loads and stores has met every entry of a memory dependence
+/// predictor that tells loads apart by the low eight bits of their address.
+const ADDRESS_PERIOD: u64 = 256;
+/// Longest timeline.
+const TIMELINE_MAX: u64 = 10_000;
+
+/// Why a block has no prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockError {
+    /// No bytes.
+    Empty,
+    /// Not a hex digit.
+    Hex {
+        /// Beginning of the text.
+        text: String,
+        /// The first character that is none.
+        found: char,
+    },
+    /// An odd number of hex digits.
+    OddHex {
+        /// Beginning of the text.
+        text: String,
+        /// How many digits.
+        digits: usize,
+    },
+    /// No instruction at this place.
+    Undecodable {
+        /// Byte offset.
+        offset: usize,
+        /// The next bytes.
+        found: String,
+    },
+    /// A branch, call, return, trap or system call.
+    Leaves {
+        /// Byte offset.
+        offset: usize,
+        /// The instruction.
+        instruction: String,
+    },
+    /// More than can be unrolled in the instruction cache.
+    TooLong {
+        /// How many instructions.
+        instructions: usize,
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// The machine cannot be built.
+    Machine(String),
+}
+
+impl fmt::Display for BlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "block is empty: give the hex bytes of its instructions"),
+            Self::Hex { text, found } => {
+                write!(f, "block {text}: {found:?} is no hex digit; give pairs of 0-9 and a-f")
+            }
+            Self::OddHex { text, digits } => write!(
+                f,
+                "block {text}: {digits} hex digits, but a byte has two; is one missing or cut off?"
+            ),
+            Self::Undecodable { offset, found } => write!(
+                f,
+                "block: no 64-bit instruction at byte {offset} ({found}…); check the bytes with a \
+                 disassembler"
+            ),
+            Self::Leaves { offset, instruction } => write!(
+                f,
+                "block: `{instruction}` at byte {offset} leaves the block, but a block is run \
+                 unrolled and in a straight line; leave that instruction out"
+            ),
+            Self::TooLong { instructions, bytes } => write!(
+                f,
+                "block: {instructions} instructions in {bytes} bytes, but at most {} and \
+                 {BYTES_MAX} can be unrolled; give a shorter one",
+                BlockDef::MAX_INSNS
+            ),
+            Self::Machine(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for BlockError {}
+
+impl From<ConfigError> for BlockError {
+    fn from(error: ConfigError) -> Self {
+        Self::Machine(error.0)
+    }
+}
+
+/// What the model says about a block.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Prediction {
+    /// Steady-state cycles per iteration.
+    pub cycles_per_iteration: f64,
+    /// Kind of work.
+    pub category: Category,
+    /// Instructions of the block.
+    pub instructions: u32,
+    /// Fused uops of the block in the decoders.
+    pub fused_uops: u32,
+    /// Uops executed per iteration, those that the stack engine adds included.
+    pub uops: f64,
+    /// Instructions that are not in the instruction table and count as one uop of one cycle.
+    pub unknown: u16,
+    /// Iterations measured.
+    pub iterations: u64,
+    /// Share of the cycles that each component of the CPI stack accounts for, largest first;
+    /// components without any are left out.
+    pub bound_by: Vec<(&'static str, f64)>,
+}
+
+/// Predicts blocks on one machine.
+pub struct Blocks {
+    machine: Machine,
+    decoder: Decoder,
+}
+
+/// Predicts one block. For many, keep a [`Blocks`].
+pub fn steady_state(machine: &Machine, bytes: &[u8]) -> Result<Prediction, BlockError> {
+    Blocks::new(machine)?.predict(bytes)
+}
+
+impl Blocks {
+    /// For blocks on this machine, without an accelerator.
+    pub fn new(machine: &Machine) -> Result<Self, BlockError> {
+        let blocks = Self { machine: in_first_level(machine), decoder: Decoder::haswell() };
+        blocks.core(())?;
+        Ok(blocks)
+    }
+
+    fn core<O: Observer>(&self, observer: O) -> Result<Core<O>, BlockError> {
+        let accelerator = accel::find("none")?;
+        let accelerator = accelerator.build(&accelerator.defaults())?;
+        Ok(Core::new(&self.machine, accelerator, observer)?)
+    }
+
+    /// Steady-state cycles per iteration of the block.
+    pub fn predict(&self, bytes: &[u8]) -> Result<Prediction, BlockError> {
+        let mut run = self.start(bytes, ())?;
+        let (before, measured) = run.copies();
+        run.advance(before);
+        let from = (run.core.cycles(), run.core.counters().uops, run.core.cpi_stack());
+        run.advance(measured);
+        let cycles = run.core.cycles() - from.0;
+        let stack = run.core.cpi_stack();
+        let mut bound_by: Vec<(&'static str, f64)> = Component::ALL
+            .iter()
+            .map(|&c| (c.name(), (stack[c as usize] - from.2[c as usize]) as f64 / cycles as f64))
+            .filter(|(_, share)| *share > 0.0)
+            .collect();
+        bound_by.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let block = run.unrolled.block();
+        Ok(Prediction {
+            cycles_per_iteration: cycles as f64 / measured as f64,
+            category: Category::of(block),
+            instructions: block.insns.len() as u32,
+            fused_uops: block.insns.iter().map(|i| u32::from(i.slots)).sum(),
+            uops: (run.core.counters().uops - from.1) as f64 / measured as f64,
+            unknown: block.unknown,
+            iterations: measured,
+            bound_by,
+        })
+    }
+
+    /// Event cycles of the uops of `iterations` iterations, after `skip` others.
+    pub fn timeline(
+        &self,
+        bytes: &[u8],
+        skip: u64,
+        iterations: u64,
+    ) -> Result<Timeline, BlockError> {
+        let mut run = self.start(bytes, Recorder::default())?;
+        run.advance(skip.min(TIMELINE_MAX));
+        for iteration in 0..iterations.clamp(1, TIMELINE_MAX) {
+            run.core.observer_mut().begin(iteration);
+            run.advance(1);
+        }
+        let text = code::disassemble(&code::block_def(bytes, unroll::CODE)?);
+        Ok(std::mem::take(run.core.observer_mut()).finish(text))
+    }
+
+    fn start<O: Observer>(&self, bytes: &[u8], observer: O) -> Result<Run<O>, BlockError> {
+        let def = code::block_def(bytes, unroll::CODE)?;
+        let unrolled = Unrolled::new(&self.decoder, def);
+        let mut run = Run { core: self.core(observer)?, unrolled };
+        run.warm();
+        Ok(run)
+    }
+}
+
+/// Sets that the outer cache levels keep: nothing ever leaves the first level, so that more would
+/// only be set up for each block and thrown away.
+const OUTER_SETS: u64 = 64;
+
+/// The machine as far as blocks need it.
+fn in_first_level(machine: &Machine) -> Machine {
+    let mut machine = machine.clone();
+    let memory = &mut machine.memory;
+    for (size, assoc) in
+        [(&mut memory.l2.size, memory.l2.assoc), (&mut memory.llc.size, memory.llc.assoc)]
+    {
+        *size = (*size).min(OUTER_SETS * u64::from(assoc) * memory.line);
+    }
+    machine
+}
+
+/// A block on its way through a core.
+struct Run<O: Observer> {
+    core: Core<O>,
+    unrolled: Unrolled,
+}
+
+impl<O: Observer> Run<O> {
+    /// Copies before the measurement, and measured.
+    fn copies(&self) -> (u64, u64) {
+        let block = self.unrolled.block();
+        let uops = block.uops.len().max(block.insns.len()).max(1) as u64;
+        let mut before = WARM_UOPS.div_ceil(uops);
+        if block.slots.iter().any(|s| s.store) && block.slots.iter().any(|s| !s.store) {
+            let len = u64::from(block.len).max(1);
+            before = before.max(ADDRESS_PERIOD >> len.trailing_zeros().min(8));
+        }
+        (before, COPIES.max(MEASURED_UOPS.div_ceil(uops)))
+    }
+
+    fn advance(&mut self, copies: u64) {
+        for _ in 0..copies {
+            self.unrolled.advance();
+            self.core.execute(&step(self.unrolled.block(), self.unrolled.addresses()));
+        }
+    }
+
+    /// Puts code and data into the caches and their pages into the translation caches.
+    fn warm(&mut self) {
+        let (before, measured) = self.copies();
+        let len = u64::from(self.unrolled.block().len);
+        let memory = self.core.memory_mut();
+        for line in unroll::code_lines((before + measured) * len, len) {
+            memory.warm_fetch(line);
+        }
+        for line in unroll::data_lines() {
+            memory.warm_load(0, line, 1);
+        }
+    }
+}
+
+fn step<'a>(block: &'a Block, addresses: &'a [u64]) -> Step<'a> {
+    let next = block.addr + u64::from(block.len);
+    Step { block, addresses, repeats: &[], values: &[], next }
+}

@@ -1,0 +1,35 @@
+//! The core model against measurements: basic blocks timed on real hardware.
+//!
+//! ```text
+//!   hex ──> code ──> unroll (copies, addresses) ──> uarch::Core ──> Prediction
+//!                                                        └─ observer ──> Timeline ──> text, HTML
+//!   FILE.csv ──> rows ──> predictions ──> score (MAPE, median, tau, by category) ──> report
+//! ```
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`code`] | machine code from hex; which blocks can be run by themselves |
+//! | [`blocks`] | steady-state cycles per iteration of an unrolled block |
+//! | [`unroll`] | copies of a block back to back, with the addresses of their memory accesses |
+//! | [`timeline`], [`html`] | event cycles of every uop |
+//! | [`bhive`] | files of measured blocks; predictions for all rows |
+//! | [`category`] | what kind of work a block does |
+//! | [`score`], [`tau`] | statistics of the error |
+//! | [`report`] | the same as table, CSV and JSON |
+
+pub mod bhive;
+pub mod blocks;
+pub mod category;
+pub mod code;
+pub mod html;
+pub mod report;
+pub mod score;
+pub mod tau;
+pub mod timeline;
+pub mod unroll;
+
+pub use bhive::{Measured, RowError};
+pub use blocks::{BlockError, Blocks, Prediction, steady_state};
+pub use category::Category;
+pub use score::{Outcome, Score};
+pub use timeline::Timeline;

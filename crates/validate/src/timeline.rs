@@ -1,0 +1,160 @@
+//! Event cycles of every uop of a few iterations.
+
+use std::fmt::Write;
+
+use decode::{Uop, UopFlags, UopKind};
+use uarch::{Observer, Times};
+
+/// One uop and its event cycles, counted from the first event of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct UopEvents {
+    /// Iteration, from 0.
+    pub iteration: u64,
+    /// Number of its instruction in the block.
+    pub instruction: usize,
+    /// What it does: `exec`, `load`, `store-address`, `store-data`, `rename` (needs no unit).
+    pub kind: &'static str,
+    /// Shares its slot with the uop before it.
+    pub fused: bool,
+    /// Port, if it needed one.
+    pub port: Option<u8>,
+    /// Entered the decoded-uop queue.
+    pub delivered: u64,
+    /// Took its entries.
+    pub allocated: u64,
+    /// Operands were there.
+    pub ready: u64,
+    /// Left the reservation station.
+    pub issued: u64,
+    /// Result was there.
+    pub completed: u64,
+    /// Its fused uop retired.
+    pub retired: u64,
+}
+
+/// The uops of some iterations in program order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Timeline {
+    /// Instructions of the block in assembly language.
+    pub instructions: Vec<String>,
+    /// Their uops.
+    pub uops: Vec<UopEvents>,
+}
+
+/// Collects events from the core.
+#[derive(Default)]
+pub struct Recorder {
+    watching: bool,
+    iteration: u64,
+    delivered: u64,
+    allocated: u64,
+    /// First uop of the fused uop in work.
+    open: usize,
+    uops: Vec<UopEvents>,
+}
+
+impl Recorder {
+    /// What follows belongs to this iteration.
+    pub fn begin(&mut self, iteration: u64) {
+        self.watching = true;
+        self.iteration = iteration;
+    }
+
+    /// The timeline, with cycles counted from its first event.
+    pub fn finish(mut self, instructions: Vec<String>) -> Timeline {
+        let start = self.uops.iter().map(|u| u.delivered).min().unwrap_or(0);
+        for u in &mut self.uops {
+            let cycles = [
+                &mut u.delivered,
+                &mut u.allocated,
+                &mut u.ready,
+                &mut u.issued,
+                &mut u.completed,
+                &mut u.retired,
+            ];
+            cycles.into_iter().for_each(|cycle| *cycle = cycle.saturating_sub(start));
+        }
+        Timeline { instructions, uops: self.uops }
+    }
+}
+
+impl Observer for Recorder {
+    fn allocated(&mut self, delivered: u64, allocated: u64) {
+        self.delivered = delivered;
+        self.allocated = allocated;
+        self.open = self.uops.len();
+    }
+
+    fn delayed(&mut self, allocated: u64) {
+        self.allocated = allocated;
+        let from = self.open.min(self.uops.len());
+        self.uops[from..].iter_mut().for_each(|u| u.allocated = allocated);
+    }
+
+    fn executed(&mut self, uop: &Uop, times: Times) {
+        if !self.watching {
+            return;
+        }
+        let kind = match uop.kind {
+            _ if times.port == 0 => "rename",
+            UopKind::Exec => "exec",
+            UopKind::Load => "load",
+            UopKind::StoreAddress => "store-address",
+            UopKind::StoreData => "store-data",
+        };
+        let split = uop.flags.has(UopFlags::UNLAMINATED);
+        self.uops.push(UopEvents {
+            iteration: self.iteration,
+            instruction: usize::from(uop.insn),
+            kind,
+            fused: uop.flags.has(UopFlags::FUSED) && !split,
+            port: (times.port != 0).then(|| times.port.trailing_zeros() as u8),
+            delivered: self.delivered,
+            allocated: self.allocated,
+            ready: times.ready,
+            issued: times.issued,
+            completed: times.completed,
+            retired: 0,
+        });
+    }
+
+    fn retired(&mut self, cycle: u64) {
+        let from = self.open.min(self.uops.len());
+        self.uops[from..].iter_mut().for_each(|u| u.retired = cycle);
+    }
+}
+
+impl Timeline {
+    /// A line for each uop with its event cycles.
+    pub fn text(&self) -> String {
+        let width = self.instructions.iter().map(|i| i.chars().count()).max().unwrap_or(0).max(11);
+        let mut out = format!(
+            "{:>4} {:width$} {:13} {:>4} {:>9} {:>9} {:>6} {:>6} {:>9} {:>7}\n",
+            "iter",
+            "instruction",
+            "uop",
+            "port",
+            "delivered",
+            "allocated",
+            "ready",
+            "issued",
+            "completed",
+            "retired"
+        );
+        let mut last = None;
+        for u in &self.uops {
+            let place = (u.iteration, u.instruction);
+            let known = self.instructions.get(u.instruction).map_or("", String::as_str);
+            let name = if last == Some(place) { "" } else { known };
+            last = Some(place);
+            let port = u.port.map_or("-".to_owned(), |p| p.to_string());
+            let kind = format!("{}{}", if u.fused { "+ " } else { "" }, u.kind);
+            let _ = writeln!(
+                out,
+                "{:>4} {name:width$} {kind:13} {port:>4} {:>9} {:>9} {:>6} {:>6} {:>9} {:>7}",
+                u.iteration, u.delivered, u.allocated, u.ready, u.issued, u.completed, u.retired
+            );
+        }
+        out
+    }
+}

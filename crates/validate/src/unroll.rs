@@ -1,0 +1,133 @@
+//! Copies of a block back to back, as measurements of single blocks run them.
+//!
+//! The code starts 0x1df bytes into a page, and every memory access leads to one and the same page
+//! of 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two accesses meet
+//! if the low twelve bits of their addresses say so.
+
+use decode::values::Values;
+use decode::{Block, Decoder};
+use stream::BlockDef;
+use uarch::NO_ADDRESS;
+
+/// Address of the first copy. The instruction fetch sees addresses from here on.
+pub const CODE: u64 = 0x0040_01df;
+/// Copies beyond this many bytes of code lie at the addresses of the first ones again, so that any
+/// number of them stays in a 32 KB instruction cache. Whole pages, which changes nothing about the
+/// places of instructions in lines and pages; far more than the uop cache holds.
+const CODE_SPAN: u64 = 7 * 4096;
+/// The page that all known addresses lead to.
+const DATA: u64 = 0x0232_4000;
+/// Where accesses of unknown address go: a place for each slot, shared with no other.
+const ELSEWHERE: u64 = DATA + 0x2000;
+const OFFSET_MASK: u64 = 0xfff;
+/// Bytes between the places of unknown address; they repeat after a page.
+const PLACE_BYTES: u64 = 32;
+
+/// Bytes of a cache line, or fewer.
+const LINE_BYTES: u64 = 64;
+
+/// The lines that so many bytes of copies, each `len` long, lie in.
+pub fn code_lines(bytes: u64, len: u64) -> impl Iterator<Item = u64> {
+    let end = CODE + bytes.min(CODE_SPAN) + len;
+    (CODE & !(LINE_BYTES - 1)..end).step_by(LINE_BYTES as usize)
+}
+
+/// The lines that memory accesses may meet: the page, what runs over its end, and the places of
+/// unknown address.
+pub fn data_lines() -> impl Iterator<Item = u64> {
+    let page =
+        |start: u64| (start..start + OFFSET_MASK + 1 + LINE_BYTES).step_by(LINE_BYTES as usize);
+    page(DATA).chain(page(ELSEWHERE))
+}
+
+/// A block and the state that its copies leave.
+pub struct Unrolled {
+    def: BlockDef,
+    values: Values,
+    block: Block,
+    addresses: Vec<u64>,
+    copies: u64,
+}
+
+impl Unrolled {
+    /// Before the first copy. `def` is moved to [`CODE`].
+    pub fn new(decoder: &Decoder, mut def: BlockDef) -> Self {
+        def.addr = CODE;
+        let block = decoder.block(&def);
+        let addresses = vec![NO_ADDRESS; block.slots.len()];
+        Self { def, values: Values::new(), block, addresses, copies: 0 }
+    }
+
+    /// The block, at the address of the current copy.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// Addresses of the current copy's memory slots.
+    pub fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
+    /// Goes to the next copy.
+    pub fn advance(&mut self) {
+        let distance = self.copies * self.def.bytes.len() as u64;
+        self.def.addr = CODE + distance % CODE_SPAN;
+        self.block.addr = self.def.addr;
+        self.block.branch.next = self.def.end();
+        self.copies += 1;
+        if self.block.slots.is_empty() {
+            return;
+        }
+        let known = self.values.run(&self.def);
+        for (slot, address) in self.addresses.iter_mut().enumerate() {
+            *address = match known.get(slot).copied().flatten() {
+                Some(address) => DATA | (address & OFFSET_MASK),
+                None => ELSEWHERE + ((slot as u64 * PLACE_BYTES) & OFFSET_MASK),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::{block_def, parse_hex};
+
+    fn unrolled(hex: &str) -> Unrolled {
+        Unrolled::new(&Decoder::haswell(), block_def(&parse_hex(hex).unwrap(), 0).unwrap())
+    }
+
+    #[test]
+    fn copies_follow_each_other_in_memory() {
+        let mut code = unrolled("4801c8");
+        let places: Vec<u64> = (0..3)
+            .map(|_| {
+                code.advance();
+                code.block().addr
+            })
+            .collect();
+        assert_eq!(places, [CODE, CODE + 3, CODE + 6]);
+    }
+
+    #[test]
+    fn addresses_follow_the_registers_and_stay_in_one_page() {
+        // mov rax, [rcx]; add rcx, 0x800: rcx starts at the page's first byte.
+        let mut code = unrolled("488b01 4881c100080000");
+        let mut next = || {
+            code.advance();
+            code.addresses()[0]
+        };
+        assert_eq!([next(), next(), next()], [DATA, DATA + 0x800, DATA]);
+    }
+
+    #[test]
+    fn unknown_addresses_meet_nothing_else() {
+        // imul rcx (one operand: not followed); mov [rdx], rax; mov [rax], rcx; mov rsi, [rbx].
+        let mut code = unrolled("48f7e9 488902 488908 488b33");
+        code.advance();
+        let addresses = code.addresses();
+        assert!(addresses[0] >= ELSEWHERE && addresses[1] >= ELSEWHERE);
+        assert!(addresses[0].abs_diff(addresses[1]) >= 32);
+        assert_eq!(addresses[2], DATA);
+    }
+}

@@ -1,0 +1,58 @@
+//! The whole way from a file of measured blocks to a report.
+
+use std::num::NonZero;
+
+use mallacc_validate::{Blocks, Category, bhive, report};
+use uarch::Machine;
+
+fn scored(text: &str, threads: usize) -> (report::Report, usize) {
+    let blocks = Blocks::new(&Machine::default()).unwrap();
+    let rows = bhive::parse(text).unwrap();
+    let (outcomes, errors) = bhive::predict(&blocks, rows, NonZero::new(threads).unwrap());
+    (report::report(&outcomes, &errors, 1, None), outcomes.len())
+}
+
+#[test]
+fn a_small_file_has_the_scores_that_follow_from_it() {
+    // add rax,rax (1 cycle) measured as 1.25: error 0.2. Loads from two ports, exact.
+    let text = "hex,cycles_per_100_iterations\n4801c0,125\nebfe,100\n488b07,50\n06,1\n";
+    let (report, predicted) = scored(text, 2);
+    assert_eq!(predicted, 2);
+    assert_eq!(report.left_out.len(), 2);
+    assert!(report.left_out[0].starts_with("line 3: ") && report.left_out[0].contains("leaves"));
+    assert!(report.left_out[1].starts_with("line 5: "));
+    let mape = report.all.mape.unwrap();
+    assert!((mape - 0.1).abs() < 0.005, "{mape}");
+    assert_eq!(report.all.within_5_percent, Some(0.5));
+    assert_eq!(report.all.tau, Some(1.0));
+    assert_eq!((report.worst[0].line, report.worst[0].category), (2, Category::ScalarInteger));
+    let table = report.table();
+    assert!(table.contains("division              0        -"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+    assert!(json["categories"][5]["mape"].is_null());
+    assert!(report.csv().contains("division,0,,,,\n"));
+}
+
+#[test]
+fn threads_do_not_change_the_report() {
+    let codes = ["4801c0", "488b07", "48890f", "480107", "0f58c1", "48f7f1"];
+    let lines: Vec<String> = codes.iter().map(|c| format!("{c},100")).collect();
+    let text = format!("hex,cycles_per_100_iterations\n{}\n", lines.join("\n"));
+    assert_eq!(scored(&text, 1).0, scored(&text, 3).0);
+}
+
+#[test]
+fn blocks_measured_on_hardware_are_met_within_the_stated_error() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/bhive_haswell_dev.csv");
+    let Ok(text) = std::fs::read_to_string(file) else {
+        println!("skipped: no file of measured blocks beside the repository");
+        return;
+    };
+    let (report, _) = scored(&text, 2);
+    println!("{}", report.table());
+    let (mape, median) = (report.all.mape.unwrap(), report.all.median.unwrap());
+    assert!(report.left_out.is_empty(), "{:?}", report.left_out);
+    assert!(mape <= 0.08, "mean error {mape}, at most 8 %");
+    assert!(median <= 0.025, "median error {median}, at most 2.5 %");
+    assert!(report.all.tau.unwrap() >= 0.92, "tau {:?}, at least 0.92", report.all.tau);
+}
