@@ -52,7 +52,7 @@ const char *sma_message(int status);
 /* A heap's handle. Do not copy or move it while a pool refers to it. */
 typedef struct {
   unsigned char *base;
-  size_t room[5];
+  size_t room[6];
 } sma_heap;
 
 /* A pool of freed regions of one core: three per small size. */

@@ -13,7 +13,7 @@ use sma::{
 #[repr(C)]
 pub struct CHeap {
     base: *mut u8,
-    room: MaybeUninit<[usize; 5]>,
+    room: MaybeUninit<[usize; 6]>,
 }
 
 /// `sma_pool` in C: room for a pool before a heap.
@@ -37,7 +37,7 @@ macro_rules! family {
             type H = Heap<'static, $block, $classes, $guard, Short, $sharing>;
             type P = Deferred<&'static H, Lm<$classes, u64>>;
 
-            const _: () = assert!(size_of::<H>() <= size_of::<[usize; 5]>());
+            const _: () = assert!(size_of::<H>() <= size_of::<[usize; 6]>());
             const _: () = assert!(align_of::<H>() <= align_of::<CHeap>());
             const _: () = assert!(size_of::<P>() <= size_of::<CPool>());
             const _: () = assert!(align_of::<P>() <= align_of::<CPool>());

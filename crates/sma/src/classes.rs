@@ -91,7 +91,7 @@ impl Classes for ThreeQuarters {
 
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        let log = units.ilog2();
+        let log = crate::tag::log2(units);
         let upper = u32::from(!units.is_power_of_two());
         ((2 * log + upper).saturating_sub(1) as usize).min(6)
     }

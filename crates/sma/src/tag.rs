@@ -7,7 +7,13 @@
 /// The smallest class with regions of at least `units`: the logarithm, rounded up.
 #[inline(always)]
 pub const fn class_of(units: u32) -> u32 {
-    (2 * units - 1).ilog2()
+    log2(2 * units - 1)
+}
+
+/// The number of the highest set bit; 0 for 0, so that no case panics.
+#[inline(always)]
+pub const fn log2(number: u32) -> u32 {
+    31 - (number | 1).leading_zeros()
 }
 
 /// The bit number of the region of `class` at unit `position`.
@@ -19,7 +25,7 @@ pub const fn bit(units: u32, position: u32, class: u32) -> u32 {
 /// The last unit of the region that bit number `bit` stands for.
 #[inline(always)]
 pub const fn last_unit(units: u32, bit: u32) -> u32 {
-    let class = units.trailing_zeros() - bit.ilog2();
+    let class = units.trailing_zeros() - log2(bit);
     (((bit + 1) << class) - 1) & (units - 1)
 }
 
@@ -48,7 +54,7 @@ pub fn parts(from: u32, len: u32) -> impl Iterator<Item = (u32, u32)> {
         if left == 0 {
             return None;
         }
-        let (position, class) = (at, left.ilog2());
+        let (position, class) = (at, log2(left));
         at += 1 << class;
         left -= 1 << class;
         Some((position, class))

