@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   const micro::Options options = micro::parse(argc, argv);
   micro::Checksum checksum;
   const uint32_t* sizes = micro::strided_sizes(options, 16, 16, 128, &checksum);
+  micro::fill_lists(16, 16, 128);
   micro::measure(options, [sizes](size_t i) {
     const size_t size = sizes[i];
     ::operator delete(::operator new(size), size);
