@@ -20,12 +20,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 
 /// Files with a line that may be wider, each with its reason.
 const WIDE: &[(&str, &str)] = &[
-    ("crates/memory/src/dram.rs", "a sentence of a comment"),
     ("crates/memory/src/naive.rs", "an assertion in a macro, which formatting leaves alone"),
     ("crates/memory/src/statistics.rs", "the pattern of a macro, which formatting leaves alone"),
     ("crates/results/src/store/document.rs", "the text of a document"),
     ("crates/sma/src/heap.rs", "the head of an implementation, which formatting leaves alone"),
-    ("crates/uarch/tests/rig/mod.rs", "a sentence of a comment"),
     ("guest/tests/programs.sh", "command lines of programs"),
     ("guest/tests/repeatable.sh", "a command line of a program"),
 ];

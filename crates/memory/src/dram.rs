@@ -22,7 +22,8 @@ struct Place {
 }
 
 /// The memory controller and its channels. A row stays open for a time after its last use, then
-/// the bank is closed. Writes are taken by a write queue: they use the data bus and nobody waits for them.
+/// the bank is closed. Writes are taken by a write queue: they use the data bus and nobody waits
+/// for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Dram {
     banks: Vec<Bank>,

@@ -119,11 +119,6 @@ pub fn configurations(document: &Value) -> &[Value] {
     document["configurations"].as_array().unwrap()
 }
 
-/// How much of a run the limit may lose to another configuration. Leaving instructions out shifts
-/// all that follow, and the program outside the allocator gains or loses a little by chance: what
-/// is in flight meets other ports, other prefetches and other predictions.
-const LIMIT_SLACK: f64 = 0.001;
-
 /// What every run owes its readers, whatever the program.
 pub fn check_run(document: &Value) {
     let all = configurations(document);
@@ -139,8 +134,8 @@ pub fn check_run(document: &Value) {
         let sum: u64 = parts.map(|cycles| cycles.as_u64().unwrap()).sum();
         assert_eq!(sum, number(item, "cycles"), "{name}: the CPI stack");
         if let Some(limit) = limit {
-            let (least, cycles) = (number(limit, "cycles") as f64, number(item, "cycles") as f64);
-            assert!(least <= cycles * (1.0 + LIMIT_SLACK), "{name} beats the limit: {cycles}");
+            let (least, cycles) = (number(limit, "cycles"), number(item, "cycles"));
+            assert!(least <= cycles, "{name}: {cycles} cycles, the limit {least}");
         }
         if let Some(cache) = item.get("malloc_cache").filter(|cache| !cache.is_null()) {
             assert_eq!(number(cache, "invariant_violations"), 0, "{name}");

@@ -217,8 +217,8 @@ impl<O: Observer> Core<O> {
     }
 
     /// When the load's data is there, given the stores in flight before it. Whether the load would
-    /// have been too early had it gone when its operands were `ready` decides how far it is trusted,
-    /// also when it waited for the stores' addresses.
+    /// have been too early had it gone when its operands were `ready` decides how far it is
+    /// trusted, also when it waited for the stores' addresses.
     #[inline(always)]
     fn after_older_stores(
         &mut self,

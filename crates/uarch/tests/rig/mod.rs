@@ -105,8 +105,8 @@ impl Rig {
         (self.core.cycles() - middle) as f64 / (count - count / 2) as f64
     }
 
-    /// Average cycles of one iteration of straight-line code, laid out back to back, over the second
-    /// half of `count` iterations. All memory operands have the addresses given.
+    /// Average cycles of one iteration of straight-line code, laid out back to back, over the
+    /// second half of `count` iterations. All memory operands have the addresses given.
     pub fn unrolled(&mut self, insns: &[&str], addresses: &[u64], count: u64) -> f64 {
         let mut at = 0x40_0000;
         let first = self.block(at, insns);
