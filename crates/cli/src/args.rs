@@ -64,6 +64,16 @@ pub enum Command {
   mallacc micro tp_small --entries 2..32   speedup against entries
   mallacc micro --quick gauss gauss_free")]
     Micro(Box<MicroArgs>),
+    /// Write what a recorded program asks of a malloc cache, to drive the RTL with
+    #[command(after_help = "Example:
+  mallacc operations perl.mtrace -o perl.ops
+  make -C rtl test-streams STREAMS=$PWD/perl.ops")]
+    Operations(OperationsArgs),
+    /// Print the malloc cache's area: the paper's estimate and the synthesised hardware
+    #[command(after_help = "Examples:
+  mallacc area
+  mallacc area --speedup 0.5     area for each percent of speedup, of a program 0.5 % faster")]
+    Area(AreaArgs),
     /// List the runs in a store
     #[command(after_help = "Example:
   mallacc list --store study.db")]
@@ -221,6 +231,27 @@ pub struct RecordArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub program: ProgramArgs,
+}
+
+/// `mallacc operations`.
+#[derive(Debug, Args)]
+pub struct OperationsArgs {
+    /// A recording.
+    pub trace: PathBuf,
+    /// Where the operations go.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// At most so many operations (k, M and G multiply).
+    #[arg(long, value_name = "N", value_parser = sim::plan::count)]
+    pub max: Option<u64>,
+}
+
+/// `mallacc area`.
+#[derive(Debug, Args)]
+pub struct AreaArgs {
+    /// Program speedup in percent: adds the area for each percent of it.
+    #[arg(long, value_name = "PERCENT")]
+    pub speedup: Option<f64>,
 }
 
 /// `mallacc replay`.

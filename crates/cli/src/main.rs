@@ -12,6 +12,7 @@ mod args;
 mod configs;
 mod error;
 mod fill;
+mod hardware;
 mod inspect;
 mod interrupt;
 mod micro;
@@ -36,6 +37,8 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Micro(args) => micro::run(&args),
+        Command::Operations(args) => hardware::operations(&args),
+        Command::Area(args) => hardware::area(&args),
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
         Command::Accelerators => inspect::accelerators(),

@@ -156,6 +156,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mallacc-accel",
             "mallacc-uarch",
             "mallacc-results",
+            "mallacc-mcache",
         ],
     ),
 ];

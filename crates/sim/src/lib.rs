@@ -13,11 +13,13 @@
 
 pub mod align;
 pub mod batch;
+pub mod operations;
 pub mod plan;
 pub mod runner;
 pub mod totals;
 mod worker;
 
 pub use batch::{Batch, Item};
+pub use operations::Operations;
 pub use plan::{Plan, Sample};
 pub use runner::{ConfigSpec, Outcome, Progress, RunError, StreamFacts, run};

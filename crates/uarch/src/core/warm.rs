@@ -18,10 +18,8 @@ impl<O: Observer> Core<O> {
         } else {
             self.warm_marked(step);
         }
-        if self.elide_until.is_none() {
-            if !step.repeats.is_empty() {
-                self.warm_repeat(step);
-            }
+        if self.elide_until.is_none() && !step.repeats.is_empty() {
+            self.warm_repeat(step);
         }
         self.warm_branch(step);
         self.note_repeat(block);
