@@ -25,7 +25,7 @@ help:
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
 	@echo 'test             all tests but those of the RTL'
 	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
-	@echo 'test-long        100 million pops through the model of the malloc cache'
+	@echo 'test-long        100 million pops through the models of the malloc cache'
 	@echo 'area             synthesis of the RTL'
 	@echo 'bench            speed and memory; raw figures into bench/runs/'
 	@echo 'lint             formatting, clippy, clang-format'
@@ -64,8 +64,12 @@ test-rust: guest
 	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder
 	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
 
-test-long:
+# 100 million pops in the model that the guest's tests bring, and again in the simulator: 13 x 4
+# million allocations under two sizes of the malloc cache. A wrong pointer fails the run.
+test-long: build
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test-long
+	$(MALLACC) micro tp --iterations 4000000 --repeats 13 --sample 20M:100k:100k --no-store \
+	  --config none --config mallacc:entries=16 --config mallacc:entries=32
 
 test-rtl rtl-setup area:
 	@test -f rtl/Makefile || { echo 'make: there is no RTL here'; exit 1; }
