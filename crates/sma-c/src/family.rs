@@ -5,8 +5,8 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
 use sma::{
-    Arena, Checked, Deferred, Exact, FineLocks, Headed, Heap, Lm, Local, PowerOfTwo, Short,
-    SpinLock, Tagged, Unchecked, state_words,
+    Arena, Checked, Deferred, Exact, HeadLocks, Headed, Heap, Lm, Local, PowerOfTwo, Short, Tagged,
+    Unchecked, state_words,
 };
 
 /// `sma_heap` in C: the region's address, and room for the heap.
@@ -235,7 +235,7 @@ macro_rules! blocks {
         family!($checked, "checked", $block, PowerOfTwo, Checked, Local);
         family!($exact, "exact", $block, Exact, Unchecked, Local);
         #[cfg(target_has_atomic = "32")]
-        family!($fine, "fine", $block, PowerOfTwo, Unchecked, FineLocks<SpinLock>);
+        family!($fine, "fine", $block, PowerOfTwo, Unchecked, HeadLocks);
     )*};
 }
 

@@ -79,7 +79,7 @@ fn main() {
             });
         }
         let (region, state) = memory.parts();
-        type Kind<'m> = Fine<'m, 128, PowerOfTwo, Unchecked, Short, Padded<SpinLock>>;
+        type Kind<'m> = Fine<'m, 128, PowerOfTwo, Unchecked>;
         let heap = Kind::new(region, state).unwrap();
         times[1] = measure(threads, |seed, pairs| work(&heap, seed, pairs));
         times[3] = measure(threads, |seed, pairs| {

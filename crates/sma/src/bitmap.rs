@@ -183,18 +183,18 @@ impl<'a, W: Words> Bitmap<'a, W> {
     /// Frees one block.
     #[inline(always)]
     pub fn give_one(&self, block: u32) {
-        self.words.set(self.at(block / 32), 1 << (block % 32));
+        self.words.raise(self.at(block / 32), 1 << (block % 32));
     }
 
     /// Frees a run; neighbours coalesce by themselves.
     #[inline]
     pub fn give(&self, start: u32, len: u32) {
         if start % 32 + len <= 32 {
-            self.words.set(self.at(start / 32), mask(start % 32, start % 32 + len));
+            self.words.raise(self.at(start / 32), mask(start % 32, start % 32 + len));
             return;
         }
         for (word, want) in pieces(start, len) {
-            self.words.set(self.at(word), want);
+            self.words.raise(self.at(word), want);
         }
     }
 

@@ -48,7 +48,8 @@ pub type Coarse<
     L = crate::SpinLock,
 > = Heap<'m, BLOCK, C, G, K, crate::CoarseLock<L>>;
 
-/// A heap for several cores with a lock per size class.
+/// A heap for several cores with a lock per size class: the list heads themselves
+/// ([`HeadLocks`](crate::HeadLocks)), or locks of your own ([`FineLocks`](crate::FineLocks)).
 #[cfg(target_has_atomic = "32")]
 pub type Fine<
     'm,
@@ -56,8 +57,8 @@ pub type Fine<
     C = PowerOfTwo,
     G = Checked,
     K = Short,
-    L = crate::SpinLock,
-> = Heap<'m, BLOCK, C, G, K, crate::FineLocks<L>>;
+    S = crate::HeadLocks,
+> = Heap<'m, BLOCK, C, G, K, S>;
 
 // SAFETY: a local heap owns its memory alone and may move to another core; shared ones are made
 // of atomics and locks.

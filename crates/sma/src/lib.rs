@@ -99,6 +99,6 @@ pub use lock::{Padded, RawLock, SpinLock};
 pub use metered::{Metered, Waste};
 pub use probe::{Access, Blind, Counter, Probe, Space, Watched};
 #[cfg(target_has_atomic = "32")]
-pub use sharing::{CoarseLock, FineLocks};
+pub use sharing::{CoarseLock, FineLocks, HeadLocks};
 pub use sharing::{Local, Sharing};
 pub use tagged::{Handle, OFFSET_BITS, Tagged};

@@ -7,7 +7,9 @@
 use crate::words::Words;
 
 /// An empty list's head.
-pub const NIL: u32 = u32::MAX;
+pub const NIL: u32 = BUSY - 1;
+/// The bit of a head that is its lock, in heaps whose heads are locks.
+pub const BUSY: u32 = 1 << 31;
 
 mod sealed {
     pub trait Sealed {}
@@ -47,19 +49,26 @@ pub struct Lists<'a, W, K> {
     region: &'a W,
     state: &'a W,
     stride: u32,
+    /// `BUSY` if heads are locks; whoever writes a head here has locked it.
+    busy: u32,
     links: core::marker::PhantomData<K>,
 }
 
 impl<'a, W: Words, K: Links> Lists<'a, W, K> {
     #[inline(always)]
-    pub const fn new(region: &'a W, state: &'a W, stride: u32) -> Self {
-        Self { region, state, stride, links: core::marker::PhantomData }
+    pub const fn new(region: &'a W, state: &'a W, stride: u32, busy: u32) -> Self {
+        Self { region, state, stride, busy, links: core::marker::PhantomData }
     }
 
     /// The first node of a class, or [`NIL`].
     #[inline(always)]
     pub fn head(&self, class: u32) -> u32 {
-        self.state.load(class)
+        self.state.load(class) & !self.busy
+    }
+
+    #[inline(always)]
+    fn set_head(&self, class: u32, head: u32) {
+        self.state.store(class, head | self.busy);
     }
 
     /// The next node; the node itself at the end.
@@ -112,37 +121,65 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         self.region.update(word, of & !bits, bits);
     }
 
-    /// Puts a node in front.
+    /// Puts a node before a head; the node is the new head.
     ///
     /// No branch asks whether there is a node behind it: without one its own link is written
     /// twice. The same holds below; which neighbours exist is hard to predict.
     #[inline(always)]
-    pub fn push(&self, class: u32, node: u32) {
-        let head = self.head(class);
+    pub fn push_to(&self, head: u32, node: u32) -> u32 {
         let next = if head == NIL { node } else { head };
         self.set_links(node, node, next);
         self.set_previous(next, node);
-        self.state.store(class, node);
+        node
     }
 
-    /// Takes the first node, which must be `node`, out.
+    /// Takes the first node, which is `node`, out; returns the new head.
     #[inline(always)]
-    pub fn pop(&self, class: u32, node: u32) {
+    pub fn pop_from(&self, node: u32) -> u32 {
         let next = self.next(node);
         self.set_previous(next, next);
-        self.state.store(class, if next == node { NIL } else { next });
+        if next == node { NIL } else { next }
     }
 
-    /// Takes a node out, wherever it is.
+    /// Takes a node that is not the first out.
+    #[inline(always)]
+    fn unlink_inner(&self, node: u32, previous: u32) {
+        let next = self.next(node);
+        self.set_next(previous, if next == node { previous } else { next });
+        self.set_previous(next, previous);
+    }
+
+    /// Takes a node out, wherever it is; returns the new head.
+    #[inline(always)]
+    pub fn unlink_from(&self, head: u32, node: u32) -> u32 {
+        if head == node {
+            return self.pop_from(node);
+        }
+        self.unlink_inner(node, self.previous(node));
+        head
+    }
+
+    /// `push_to` the list of a class.
+    #[inline(always)]
+    pub fn push(&self, class: u32, node: u32) {
+        self.set_head(class, self.push_to(self.head(class), node));
+    }
+
+    /// `pop_from` the list of a class.
+    #[inline(always)]
+    pub fn pop(&self, class: u32, node: u32) {
+        self.set_head(class, self.pop_from(node));
+    }
+
+    /// Takes a node out of the list of a class. The node says whether it is the first, so the
+    /// head is not read.
     #[inline(always)]
     pub fn unlink(&self, class: u32, node: u32) {
-        let (previous, next) = (self.previous(node), self.next(node));
+        let previous = self.previous(node);
         if previous == node {
-            self.set_previous(next, next);
-            self.state.store(class, if next == node { NIL } else { next });
+            self.pop(class, node);
         } else {
-            self.set_next(previous, if next == node { previous } else { next });
-            self.set_previous(next, previous);
+            self.unlink_inner(node, previous);
         }
     }
 }
@@ -166,7 +203,7 @@ mod tests {
                 Plain::from_pointer(NonNull::new(state.as_mut_ptr()).unwrap(), Space::State),
             )
         };
-        let lists = Lists::<_, K>::new(&words, &heads, 2);
+        let lists = Lists::<_, K>::new(&words, &heads, 2, 0);
         let mut model: [VecDeque<u32>; 2] = Default::default();
         let mut seed = 0x1234_5678u64;
         for _ in 0..20_000 {
@@ -220,7 +257,7 @@ mod tests {
                 Plain::from_pointer(NonNull::new(state.as_mut_ptr()).unwrap(), Space::State),
             )
         };
-        let lists = Lists::<_, Long>::new(&words, &heads, 2);
+        let lists = Lists::<_, Long>::new(&words, &heads, 2, 0);
         for node in [0, 70_000, 131_071, 65_535] {
             lists.push(0, node);
         }

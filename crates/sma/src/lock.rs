@@ -15,6 +15,11 @@ pub unsafe trait RawLock {
     fn lock(&self);
     /// Closes the lock if it is open, and says so. It may fail for no reason.
     fn try_lock(&self) -> bool;
+    /// Passes the time while another core is inside; a system with a scheduler yields here.
+    #[inline]
+    fn pause() {
+        core::hint::spin_loop();
+    }
     /// Opens the lock.
     ///
     /// # Safety

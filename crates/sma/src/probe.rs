@@ -22,8 +22,11 @@ pub enum Access {
     Load,
     /// A write.
     Store,
-    /// A read-modify-write: one atomic instruction on a shared heap, a load and a store else.
+    /// A read-modify-write whose result is used: one atomic instruction on a shared heap, a load
+    /// and a store else.
     Update,
+    /// A read-modify-write whose result is not used, so that the core need not wait for it.
+    Post,
 }
 
 /// Sees every access of a [`Watched`] heap. It has no state of its own because heaps own none to
@@ -40,15 +43,16 @@ pub struct Blind;
 
 impl Probe for Blind {}
 
-/// Counts accesses by kind in three process-wide counters per space.
+/// Counts accesses by kind in four process-wide counters per space.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counter;
 
-static COUNTS: [AtomicU32; 6] = [const { AtomicU32::new(0) }; 6];
+static COUNTS: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
 
 impl Counter {
-    /// Reads and resets the counts: loads, stores and updates of the region, then of the state.
-    pub fn take() -> [u32; 6] {
+    /// Reads and resets the counts: loads, stores, updates and posts of the region, then of the
+    /// state.
+    pub fn take() -> [u32; 8] {
         core::array::from_fn(|i| {
             let count = COUNTS[i].load(Ordering::Relaxed);
             COUNTS[i].store(0, Ordering::Relaxed);
@@ -59,7 +63,7 @@ impl Counter {
 
 impl Probe for Counter {
     fn touch(space: Space, _word: u32, access: Access) {
-        let cell = &COUNTS[space as usize * 3 + access as usize];
+        let cell = &COUNTS[space as usize * 4 + access as usize];
         // Load and store, not an atomic addition: cores without one count too, on one thread.
         cell.store(cell.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
@@ -112,14 +116,32 @@ impl<W: Words, P: Probe> Words for WatchedWords<W, P> {
     }
 
     #[inline(always)]
+    fn publish(&self, index: u32, value: u32) {
+        P::touch(self.1, index, Access::Store);
+        self.0.publish(index, value);
+    }
+
+    #[inline(always)]
     fn toggle(&self, index: u32, bits: u32) {
-        P::touch(self.1, index, Access::Update);
+        P::touch(self.1, index, Access::Post);
         self.0.toggle(index, bits);
     }
 
     #[inline(always)]
+    fn raise(&self, index: u32, bits: u32) {
+        P::touch(self.1, index, Access::Post);
+        self.0.raise(index, bits);
+    }
+
+    #[inline(always)]
+    fn lower(&self, index: u32, bits: u32) {
+        P::touch(self.1, index, Access::Post);
+        self.0.lower(index, bits);
+    }
+
+    #[inline(always)]
     fn update(&self, index: u32, clear: u32, set: u32) {
-        P::touch(self.1, index, Access::Update);
+        P::touch(self.1, index, Access::Post);
         self.0.update(index, clear, set);
     }
 
@@ -139,6 +161,7 @@ impl<W: Words, P: Probe> Words for WatchedWords<W, P> {
 impl<S: Sharing, P: Probe> Sharing for Watched<S, P> {
     type Words = WatchedWords<S::Words, P>;
     const FINE: bool = S::FINE;
+    const BUSY: u32 = S::BUSY;
 
     fn new() -> Self {
         Self(S::new(), core::marker::PhantomData)
@@ -162,5 +185,17 @@ impl<S: Sharing, P: Probe> Sharing for Watched<S, P> {
 
     fn unlock(&self, class: u32) {
         self.0.unlock(class);
+    }
+
+    fn lock_head<W: Words>(&self, state: &W, class: u32) -> u32 {
+        self.0.lock_head(state, class)
+    }
+
+    fn try_lock_head<W: Words>(&self, state: &W, class: u32) -> Option<u32> {
+        self.0.try_lock_head(state, class)
+    }
+
+    fn unlock_head<W: Words>(&self, state: &W, class: u32, head: u32) {
+        self.0.unlock_head(state, class, head);
     }
 }

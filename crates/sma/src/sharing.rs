@@ -3,8 +3,8 @@
 
 use crate::words::{Plain, Words};
 
-/// How a heap is shared. Implemented by [`Local`], [`CoarseLock`], [`FineLocks`] and
-/// [`Watched`](crate::Watched); the words type cannot be named outside this crate.
+/// How a heap is shared. Implemented by [`Local`], [`CoarseLock`], [`FineLocks`], [`HeadLocks`]
+/// and [`Watched`](crate::Watched); the words type cannot be named outside this crate.
 pub trait Sharing {
     #[doc(hidden)]
     #[allow(private_bounds)]
@@ -35,6 +35,32 @@ pub trait Sharing {
     #[doc(hidden)]
     #[inline(always)]
     fn unlock(&self, _class: u32) {}
+    /// The bit that closed heads have, if heads are locks.
+    #[doc(hidden)]
+    const BUSY: u32 = 0;
+    /// Closes one class and returns its list's head.
+    #[doc(hidden)]
+    #[allow(private_bounds)]
+    #[inline]
+    fn lock_head<W: Words>(&self, state: &W, class: u32) -> u32 {
+        self.lock(class);
+        state.load(class)
+    }
+    /// Closes one class if it is open, and returns its list's head.
+    #[doc(hidden)]
+    #[allow(private_bounds)]
+    #[inline]
+    fn try_lock_head<W: Words>(&self, state: &W, class: u32) -> Option<u32> {
+        self.try_lock(class).then(|| state.load(class))
+    }
+    /// Writes the head of a class that this core has closed, and opens it.
+    #[doc(hidden)]
+    #[allow(private_bounds)]
+    #[inline]
+    fn unlock_head<W: Words>(&self, state: &W, class: u32, head: u32) {
+        state.store(class, head);
+        self.unlock(class);
+    }
 }
 
 /// One core.
@@ -52,13 +78,14 @@ impl Sharing for Local {
 }
 
 #[cfg(target_has_atomic = "32")]
-pub use shared::{CoarseLock, FineLocks};
+pub use shared::{CoarseLock, FineLocks, HeadLocks};
 
 #[cfg(target_has_atomic = "32")]
 mod shared {
     use super::Sharing;
+    use crate::links::BUSY;
     use crate::lock::{RawLock, SpinLock};
-    use crate::words::Shared;
+    use crate::words::{Shared, Words};
 
     /// Several cores, one lock around lists and tags; blocks need none.
     #[derive(Debug, Default)]
@@ -111,6 +138,56 @@ mod shared {
         fn unlock(&self, class: u32) {
             // SAFETY: the engine unlocks only what it has locked.
             unsafe { self.0[class.min(4) as usize].unlock() }
+        }
+    }
+
+    /// Several cores, the heads of the lists being their own locks: one test-and-set closes a
+    /// class and reads its head, one store writes the head and opens it. So a class costs no
+    /// access more than without locks, and no state. One `L` guards the first free into a full
+    /// block.
+    #[derive(Debug, Default)]
+    pub struct HeadLocks<L = SpinLock>(L);
+
+    impl<L: RawLock> Sharing for HeadLocks<L> {
+        type Words = Shared;
+        const FINE: bool = true;
+        const BUSY: u32 = BUSY;
+
+        fn new() -> Self {
+            Self(L::new())
+        }
+
+        #[inline]
+        fn lock(&self, _: u32) {
+            self.0.lock();
+        }
+
+        #[inline]
+        fn unlock(&self, _: u32) {
+            // SAFETY: the engine unlocks only what it has locked.
+            unsafe { self.0.unlock() }
+        }
+
+        #[inline]
+        fn lock_head<W: Words>(&self, state: &W, class: u32) -> u32 {
+            loop {
+                let head = state.set(class, BUSY);
+                if head & BUSY == 0 {
+                    return head;
+                }
+                L::pause();
+            }
+        }
+
+        #[inline]
+        fn try_lock_head<W: Words>(&self, state: &W, class: u32) -> Option<u32> {
+            let head = state.set(class, BUSY);
+            (head & BUSY == 0).then_some(head)
+        }
+
+        #[inline]
+        fn unlock_head<W: Words>(&self, state: &W, class: u32, head: u32) {
+            state.publish(class, head);
         }
     }
 }

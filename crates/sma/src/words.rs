@@ -21,6 +21,24 @@ pub trait Words {
         self.load(index)
     }
 
+    /// Sets `bits`; nobody asks for the word before.
+    #[inline(always)]
+    fn raise(&self, index: u32, bits: u32) {
+        self.set(index, bits);
+    }
+
+    /// Clears `bits`; nobody asks for the word before.
+    #[inline(always)]
+    fn lower(&self, index: u32, bits: u32) {
+        self.clear(index, bits);
+    }
+
+    /// Writes word `index` after everything written before.
+    #[inline(always)]
+    fn publish(&self, index: u32, value: u32) {
+        self.store(index, value);
+    }
+
     /// Inverts `bits`.
     #[inline(always)]
     fn toggle(&self, index: u32, bits: u32) {
@@ -200,6 +218,11 @@ mod shared {
         #[inline(always)]
         fn load_acquire(&self, index: u32) -> u32 {
             self.at(index).load(Ordering::Acquire)
+        }
+
+        #[inline(always)]
+        fn publish(&self, index: u32, value: u32) {
+            self.at(index).store(value, Ordering::Release);
         }
 
         #[inline(always)]

@@ -68,8 +68,13 @@ fn locks_weigh_what_the_lock_type_weighs() {
     let coarse = Coarse::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
     assert_eq!(coarse.total_state_bytes(), 112 + size_of::<SpinLock>());
     let (bytes, state) = memory.parts();
+    // The heads of the lists are their own locks; one more guards full blocks.
     let fine = Fine::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
-    assert_eq!(fine.total_state_bytes(), 112 + (4 + 1) * size_of::<SpinLock>());
+    assert_eq!(fine.total_state_bytes(), 112 + size_of::<SpinLock>());
+    let (bytes, state) = memory.parts();
+    type Own<'m> = Fine<'m, 128, PowerOfTwo, Unchecked, sma::Short, sma::FineLocks>;
+    let own = Own::new(bytes, state).unwrap();
+    assert_eq!(own.total_state_bytes(), 112 + (4 + 1) * size_of::<SpinLock>());
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod common;
 use common::memory::Memory;
 use common::{Rng, operations};
 use sma::{
-    Arena, Checked, Coarse, Deferred, Exact, Fine, Lm, Padded, PowerOfTwo, RawLock, Short,
-    SpinLock, state_words,
+    Arena, Checked, Coarse, Deferred, Exact, Fine, FineLocks, HeadLocks, Lm, Padded, PowerOfTwo,
+    RawLock, Short, SpinLock, state_words,
 };
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -30,6 +30,9 @@ unsafe impl RawLock for Yielding {
     }
     fn try_lock(&self) -> bool {
         !self.0.swap(true, Ordering::Acquire)
+    }
+    fn pause() {
+        std::thread::yield_now();
     }
     unsafe fn unlock(&self) {
         self.0.store(false, Ordering::Release);
@@ -138,7 +141,8 @@ macro_rules! stress {
 }
 
 type CoarseHeap<'m, C, L> = Coarse<'m, 128, C, Checked, Short, L>;
-type FineHeap<'m, C, L> = Fine<'m, 128, C, Checked, Short, L>;
+type FineHeap<'m, C, L> = Fine<'m, 128, C, Checked, Short, HeadLocks<L>>;
+type OwnLocks<'m, C, L> = Fine<'m, 128, C, Checked, Short, FineLocks<L>>;
 
 stress!(one_lock_holds, CoarseHeap<'_, PowerOfTwo, Yielding>, 16384, |heap| heap);
 stress!(class_locks_hold, FineHeap<'_, PowerOfTwo, Yielding>, 16384, |heap| heap);
@@ -146,6 +150,7 @@ stress!(class_locks_hold_when_memory_is_short, FineHeap<'_, PowerOfTwo, Yielding
     heap
 });
 stress!(class_locks_hold_with_exact_sizes, FineHeap<'_, Exact, Yielding>, 8192, |heap| heap);
+stress!(locks_of_ones_own_hold, OwnLocks<'_, Exact, Yielding>, 4096, |heap| heap);
 stress!(spin_locks_hold, FineHeap<'_, Exact, Padded<SpinLock>>, 4096, |heap| heap);
 stress!(pools_per_thread_hold, FineHeap<'_, PowerOfTwo, Yielding>, 16384, |heap| {
     Deferred::<_, Lm>::new(heap).unwrap()

@@ -42,7 +42,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// Finds a new place for the tag of a block, because units up to `kept` of a region that ends
     /// at `end` are handed out with it. Out of line: it is rare, and the road around it short.
     #[inline(never)]
-    fn move_tag(&self, block: u32, tag: u32, kept: u32, end: u32) {
+    pub(super) fn move_tag(&self, block: u32, tag: u32, kept: u32, end: u32) {
         if tag == 0 {
             return self.set_full(block);
         }
@@ -73,7 +73,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let (block, mut position) = (granule / Self::UNITS, granule % Self::UNITS);
         let mut class = class;
         if self.is_full(block) {
-            return self.make_tag(granule, class);
+            self.make_tag(granule, class);
+            lists.push(class, granule);
+            return self.clear_full(block);
         }
         let held = self.tag_word(block, self.position(block));
         let mut tag = self.tag(held);
@@ -97,16 +99,13 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    /// Frees the first region of a full block: the tag is made anew, at the region's end.
+    /// Makes the tag anew, at the end of the first region that is freed into a full block. The
+    /// caller lists the region and then clears the full bit, which publishes both.
     #[inline(never)]
     pub(super) fn make_tag(&self, granule: u32, class: u32) {
         let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
         let at = position + (1 << class) - 1;
         self.set_position(block, at);
-        // The list after the tag: long links may write to the tag's word, and keep the tag.
         self.set_tag(self.tag_word(block, at), 1 << tag::bit(Self::UNITS, position, class));
-        self.lists().push(class, granule);
-        // Last: it publishes the rest to other classes' threads.
-        self.clear_full(block);
     }
 }

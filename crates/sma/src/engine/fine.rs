@@ -23,38 +23,38 @@ use crate::words::Words;
 const TAG_LOCK: u32 = 4;
 
 impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
-    fn lock_all(&self) {
-        for class in 0..Self::CLASSES {
-            self.sharing.lock(class);
-        }
+    fn lock_head(&self, class: u32) -> u32 {
+        self.sharing.lock_head(&self.state, class)
     }
 
-    fn unlock_all(&self) {
-        for class in (0..Self::CLASSES).rev() {
-            self.sharing.unlock(class);
-        }
+    fn unlock_head(&self, class: u32, head: u32) {
+        self.sharing.unlock_head(&self.state, class, head);
     }
 
     /// Locks the classes outside `low..=high`, which are locked. Those below come out of order, so
     /// they are only tried; without them nothing has changed, and false is returned.
-    fn lock_others(&self, low: u32, high: u32) -> bool {
+    fn lock_others(&self, low: u32, high: u32, heads: &mut [u32; 4]) -> bool {
         for class in (0..low).rev() {
-            if !self.sharing.try_lock(class) {
-                for tried in class + 1..low {
-                    self.sharing.unlock(tried);
+            match self.sharing.try_lock_head(&self.state, class) {
+                Some(head) => heads[class as usize & 3] = head,
+                None => {
+                    for tried in class + 1..low {
+                        self.unlock_head(tried, heads[tried as usize & 3]);
+                    }
+                    return false;
                 }
-                return false;
             }
         }
         for class in high + 1..Self::CLASSES {
-            self.sharing.lock(class);
+            heads[class as usize & 3] = self.lock_head(class);
         }
         true
     }
 
-    fn unlock(&self, classes: core::ops::RangeInclusive<u32>) {
+    /// Opens classes with what their heads are now.
+    fn unlock(&self, classes: core::ops::RangeInclusive<u32>, heads: &[u32; 4]) {
         for class in classes.rev() {
-            self.sharing.unlock(class);
+            self.unlock_head(class, heads[class as usize & 3]);
         }
     }
 
@@ -65,45 +65,75 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         if want == Self::CLASSES {
             return None;
         }
-        let mut class = want;
+        let (mut class, mut heads) = (want, [NIL; 4]);
         let granule = loop {
-            self.sharing.lock(class);
-            let head = lists.head(class);
+            let head = self.lock_head(class);
+            heads[class as usize & 3] = head;
             if head != NIL {
                 break head;
             }
             // Above, without locks first: a region freed just now counts as freed just after.
             if (class + 1..Self::CLASSES).all(|class| lists.head(class) == NIL) {
-                self.unlock(want..=class);
+                self.unlock(want..=class, &heads);
                 return None;
             }
             class += 1;
         };
+        let held_at = self.position(granule / Self::UNITS);
+        if held_at.wrapping_sub(granule % Self::UNITS) >= units {
+            return Some(self.take_region(granule, units, want..=class, held_at, &mut heads));
+        }
+        let all = 0..=Self::CLASSES - 1;
+        // The tag's granule is handed out.
+        if self.lock_others(want, class, &mut heads) {
+            return Some(self.take_region(granule, units, all, held_at, &mut heads));
+        }
+        self.unlock(want..=class, &heads);
+        for class in 0..Self::CLASSES {
+            heads[class as usize & 3] = self.lock_head(class);
+        }
+        let Some(class) = (want..Self::CLASSES).find(|&c| heads[c as usize & 3] != NIL) else {
+            self.unlock(all, &heads);
+            return None;
+        };
+        let granule = heads[class as usize & 3];
+        let held_at = self.position(granule / Self::UNITS);
+        Some(self.take_region(granule, units, all, held_at, &mut heads))
+    }
+
+    /// Takes the front of the region that heads the list of its class, and opens the locked
+    /// classes. Unless all are locked, the tag must lie elsewhere.
+    fn take_region(
+        &self,
+        granule: u32,
+        units: u32,
+        locked: core::ops::RangeInclusive<u32>,
+        held_at: u32,
+        heads: &mut [u32; 4],
+    ) -> u32 {
+        let lists = self.lists();
         let (block, start) = (granule / Self::UNITS, granule % Self::UNITS);
+        let class = heads.iter().position(|&head| head == granule).unwrap_or(0) as u32;
         let (kept, end) = (start + units, start + (1 << class));
-        let held_at = self.position(block);
-        if (start..kept).contains(&held_at) {
-            if !self.lock_others(want, class) {
-                self.unlock(want..=class);
-                self.lock_all();
-            }
-            let found = self.take_exclusive(units);
-            self.unlock_all();
-            return found;
-        }
-        lists.pop(class, granule);
+        let held = self.tag_word(block, held_at);
+        heads[class as usize & 3] = lists.pop_from(granule);
         let mut toggles = 1 << tag::bit(Self::UNITS, start, class);
-        for (position, piece) in tag::rest(kept, end).filter(|&(_, piece)| piece >= want) {
+        for (position, piece) in tag::rest(kept, end).filter(|(_, piece)| locked.contains(piece)) {
             toggles |= 1 << tag::bit(Self::UNITS, position, piece);
-            lists.push(piece, block * Self::UNITS + position);
+            let head = &mut heads[piece as usize & 3];
+            *head = lists.push_to(*head, block * Self::UNITS + position);
         }
-        self.region.toggle(self.tag_word(block, held_at), toggles);
-        self.unlock(want..=class);
+        if (start..kept).contains(&held_at) {
+            self.move_tag(block, self.tag(held) ^ toggles, kept, end);
+        } else {
+            self.region.toggle(held, toggles);
+        }
+        self.unlock(locked.clone(), heads);
         // Sizes that are no powers of two leave pieces of classes below the request's.
-        for (position, piece) in tag::rest(kept, end).filter(|&(_, piece)| piece < want) {
+        for (position, piece) in tag::rest(kept, end).filter(|(_, piece)| !locked.contains(piece)) {
             self.give_fine(block * Self::UNITS + position, piece);
         }
-        Some(granule)
+        granule
     }
 
     /// Lists the pieces of a block that nobody else knows yet. Their bits may all be set before
@@ -113,9 +143,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             .fold(0, |bits, (position, class)| bits | 1 << tag::bit(Self::UNITS, position, class));
         self.set_tag(self.tag_word(block, Self::UNITS - 1), bits);
         for (position, class) in tag::rest(units, Self::UNITS) {
-            self.sharing.lock(class);
-            self.lists().push(class, block * Self::UNITS + position);
-            self.sharing.unlock(class);
+            let head = self.lock_head(class);
+            let head = self.lists().push_to(head, block * Self::UNITS + position);
+            self.unlock_head(class, head);
         }
     }
 
@@ -123,17 +153,19 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     pub(super) fn give_fine(&self, granule: u32, class: u32) {
         let lists = self.lists();
         let (block, mut position) = (granule / Self::UNITS, granule % Self::UNITS);
-        let (lowest, mut class) = (class, class);
-        self.sharing.lock(class);
+        let (lowest, mut class, mut heads) = (class, class, [NIL; 4]);
+        let mut head = self.lock_head(class);
         if self.is_full(block) {
             self.sharing.lock(TAG_LOCK);
             let first = self.is_full(block);
             if first {
                 self.make_tag(granule, class);
+                head = lists.push_to(head, granule);
+                self.clear_full(block);
             }
             self.sharing.unlock(TAG_LOCK);
             if first {
-                return self.sharing.unlock(class);
+                return self.unlock_head(class, head);
             }
         }
         let held = self.tag_word(block, self.position(block));
@@ -142,20 +174,22 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             let bit = tag::bit(Self::UNITS, position, class);
             let buddy = 1 << (bit ^ 1);
             if self.region.load(held) & buddy == 0 {
-                lists.push(class, block * Self::UNITS + position);
+                head = lists.push_to(head, block * Self::UNITS + position);
+                heads[class as usize & 3] = head;
                 self.region.toggle(held, toggles | 1 << bit);
-                return self.unlock(lowest..=class);
+                return self.unlock(lowest..=class, &heads);
             }
             toggles |= buddy;
-            lists.unlink(class, block * Self::UNITS + (position ^ (1 << class)));
+            let other = block * Self::UNITS + (position ^ (1 << class));
+            heads[class as usize & 3] = lists.unlink_from(head, other);
             position &= !(1 << class);
             class += 1;
             if class == Self::CLASSES {
                 // Every region of the block is this thread's: nobody else knows the block.
-                self.unlock(lowest..=class - 1);
+                self.unlock(lowest..=class - 1, &heads);
                 return self.bitmap().give_one(block);
             }
-            self.sharing.lock(class);
+            head = self.lock_head(class);
         }
     }
 }

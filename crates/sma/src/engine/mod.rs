@@ -76,7 +76,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     #[inline(always)]
     fn lists(&self) -> Lists<'_, S::Words, K> {
-        Lists::new(&self.region, &self.state, Geometry::<BLOCK>::GRANULE_WORDS)
+        Lists::new(&self.region, &self.state, Geometry::<BLOCK>::GRANULE_WORDS, S::BUSY)
     }
 
     /// Allocates `units`, already rounded; returns the first granule.
@@ -177,12 +177,12 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     #[inline(always)]
     fn set_full(&self, block: u32) {
-        self.state.set(Geometry::<BLOCK>::full(block), 1 << (block % 32));
+        self.state.raise(Geometry::<BLOCK>::full(block), 1 << (block % 32));
     }
 
     #[inline(always)]
     fn clear_full(&self, block: u32) {
-        self.state.clear(Geometry::<BLOCK>::full(block), 1 << (block % 32));
+        self.state.lower(Geometry::<BLOCK>::full(block), 1 << (block % 32));
     }
 
     /// The unit whose second word is the block's tag.
