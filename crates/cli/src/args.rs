@@ -64,6 +64,16 @@ pub enum Command {
   mallacc micro tp_small --entries 2..32   speedup against entries
   mallacc micro --quick gauss gauss_free")]
     Micro(Box<MicroArgs>),
+    /// Predict the steady-state cycles of basic blocks given as machine code
+    #[command(after_help = "Examples:
+  mallacc block 4801d8480fafc3                  add rax,rbx; imul rax,rbx
+  cut -d, -f1 blocks.csv | mallacc block - --format csv
+  mallacc block 488b00 --timeline               event cycles of every uop
+  mallacc block 488b00 --html timeline.html")]
+    Block(BlockArgs),
+    /// Compare the core model with measured hardware
+    #[command(subcommand)]
+    Validate(Validate),
     /// Write what a recorded program asks of a malloc cache, to drive the RTL with
     #[command(after_help = "Example:
   mallacc operations perl.mtrace -o perl.ops
@@ -231,6 +241,54 @@ pub struct RecordArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub program: ProgramArgs,
+}
+
+/// `mallacc block`.
+#[derive(Debug, Args)]
+pub struct BlockArgs {
+    /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
+    #[arg(required = true, value_name = "HEX")]
+    pub blocks: Vec<String>,
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// A line for each uop with its event cycles.
+    #[arg(long)]
+    pub timeline: bool,
+    /// Write the timeline of the first block as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// `mallacc validate`.
+#[derive(Debug, Subcommand)]
+pub enum Validate {
+    /// Blocks with measured throughput, from a CSV file (hex,cycles_per_100_iterations)
+    #[command(after_help = "Example:
+  mallacc validate blocks bhive.csv --worst 20")]
+    Blocks(ValidateBlocksArgs),
+}
+
+/// `mallacc validate blocks`.
+#[derive(Debug, Args)]
+pub struct ValidateBlocksArgs {
+    /// The measurements.
+    pub file: PathBuf,
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Also list so many of the blocks with the largest errors.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub worst: usize,
+    /// Worst blocks of one category only: scalar-integer, load, store, mixed, vector, division.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
 }
 
 /// `mallacc operations`.

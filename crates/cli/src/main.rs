@@ -9,6 +9,7 @@
 //! ```
 
 mod args;
+mod blocks;
 mod configs;
 mod error;
 mod fill;
@@ -25,7 +26,7 @@ mod session;
 mod sweep;
 mod workload;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Validate};
 use clap::Parser;
 use error::Failure;
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Micro(args) => micro::run(&args),
+        Command::Block(args) => blocks::block(&args),
+        Command::Validate(Validate::Blocks(args)) => blocks::validate(&args),
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
         Command::List(args) => inspect::list(&args),
