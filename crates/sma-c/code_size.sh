@@ -18,9 +18,11 @@ for tool in arm-none-eabi-gcc riscv64-unknown-elf-gcc apt-get dpkg; do
 done
 
 if ! [ -x root/usr/bin/rustc ]; then
-  std=$(apt-cache depends rustc-web 2>/dev/null | sed -n 's/.*Depends: \(libstd-rust-web-dev\).*/\1/p')
-  runtime=$(apt-cache depends libstd-rust-web-dev | sed -n 's/.*Depends: \(libstd-rust-web-[0-9.]*\).*/\1/p')
-  llvm=$(apt-cache depends "$runtime" | sed -n 's/.*Depends: \(libllvm[0-9]*\).*/\1/p')
+  # depends PACKAGE PATTERN: the dependency of the package that the pattern matches.
+  depends() { apt-cache depends "$1" 2>/dev/null | sed -n "s/.*Depends: \\($2\\).*/\\1/p"; }
+  std=$(depends rustc-web libstd-rust-web-dev)
+  runtime=$(depends libstd-rust-web-dev 'libstd-rust-web-[0-9.]*')
+  llvm=$(depends "$runtime" 'libllvm[0-9]*')
   if ! apt-get download rustc-web rust-web-src "$std" "$runtime" "$llvm" 2>/dev/null; then
     echo 'code-size: skipped, rustc-web and rust-web-src cannot be downloaded'
     exit 0
