@@ -35,7 +35,8 @@ where
             driver.compare(heap.survey(), heap.check());
         }
     }
-    if G::CHECKED && operations(quick) >= 30_000 {
+    // In a small region random offsets meet every case, foreign pointers too.
+    if G::CHECKED && bytes <= 8192 && operations(quick) >= 30_000 {
         assert!(
             driver.refused.iter().all(|&n| n > 0),
             "some misuse never met: {:?}",
