@@ -143,7 +143,11 @@ impl Tally {
             match decode(word).expect("a known event") {
                 Event::Mem { insn, .. } if u64::from(insn) >= insns => self.strays += 1,
                 Event::Mem { store, .. } => {
-                    if store { self.stores += 1 } else { self.loads += 1 }
+                    if store {
+                        self.stores += 1
+                    } else {
+                        self.loads += 1
+                    }
                 }
                 Event::Block { id } => {
                     insns = self.lens.0[id as usize];
