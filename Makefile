@@ -15,8 +15,8 @@ NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-workloads build guest demo test test-guest test-rust test-rtl rtl-setup \
-        test-long area bench lint clean install
+.PHONY: help setup setup-workloads build guest demo test test-guest test-rust test-pops test-rtl \
+        rtl-setup test-long area bench lint clean install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
@@ -54,7 +54,7 @@ build: guest
 demo: setup build
 	@workloads/demo.sh $(MALLACC)
 
-test: test-guest test-rust
+test: test-guest test-rust test-pops
 
 test-guest: guest
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
@@ -64,10 +64,16 @@ test-rust: guest
 	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder
 	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
 
+# Every pop of ten million is checked against the true list, under two sizes of the malloc cache.
+test-pops: test-rust
+	$(TARGET)/debug/mallacc micro tp --iterations 200000 --repeats 26 --sample 10M:100k:100k \
+	  --no-store --config none --config mallacc:entries=16 --config mallacc:entries=32
+
 # 100 million pops in the model that the guest's tests bring, and again in the simulator: 13 x 4
 # million allocations under two sizes of the malloc cache. A wrong pointer fails the run.
 test-long: build
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test-long
+	$(MAKE) --no-print-directory -C crates/sma test-long
 	$(MALLACC) micro tp --iterations 4000000 --repeats 13 --sample 20M:100k:100k --no-store \
 	  --config none --config mallacc:entries=16 --config mallacc:entries=32
 

@@ -14,6 +14,10 @@ say "perl over a text: hashes, strings, regular expressions"
 say "Microbenchmarks of the allocator"
 "$mallacc" micro --store "$store"
 
+say "Ten million pops, each checked against the true list"
+"$mallacc" micro tp --iterations 200000 --repeats 26 --sample 10M:100k:100k --no-store \
+  --config none --config mallacc:entries=16 --config mallacc:entries=32
+
 say "Done in $(($(date +%s) - begun)) s; the results lie in $store"
 "$mallacc" list --store "$store" | tail -n 8
 cat <<END
