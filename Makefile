@@ -54,7 +54,7 @@ build: guest
 demo: setup build
 	@workloads/demo.sh $(MALLACC)
 
-test: test-guest test-rust test-pops
+test: setup test-guest test-rust test-pops
 
 test-guest: guest
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
