@@ -72,7 +72,7 @@ pub enum Command {
   mallacc block 488b00 --html timeline.html")]
     Block(BlockArgs),
     /// Compare the core model with measured hardware
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  mallacc validate blocks bhive.csv --worst 20")]
     Validate(Validate),
     /// Write what a recorded program asks of a malloc cache, to drive the RTL with
     #[command(after_help = "Example:

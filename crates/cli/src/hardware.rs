@@ -45,9 +45,9 @@ pub fn area(args: &AreaArgs) -> Done {
         return Err(Failure::usage(text));
     }
     let mut text = String::from(
-        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16 entries\n\
-         at 28 nm: CAM 873, SRAM 346, class index 265) by bits; the others are the RTL synthesised\n\
-         in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
+        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16\n\
+         entries at 28 nm: CAM 873, SRAM 346, class index 265) by bits; the others are the RTL\n\
+         synthesised in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
     );
     let _ = write!(text, "entries  pointer  storage         ASAP7   at 28 nm           ns");
     text += if args.speedup.is_some() { "   um2 per %\n" } else { "\n" };
