@@ -63,11 +63,8 @@ pub trait Accelerator: Send {
     /// Another thread is about to run: state that belongs to the old one is dropped.
     fn context_switch(&mut self);
 
-    /// Counters since the last [`Accelerator::reset_counters`].
+    /// Counters since the accelerator was made; whoever measures an interval takes differences.
     fn counters(&self) -> Counters;
-
-    /// Sets the counters to zero, state stays (start of a measured interval).
-    fn reset_counters(&mut self);
 
     /// Area in um^2 at 28 nm with its source, if there is hardware at all.
     fn area(&self) -> Option<area::Area> {

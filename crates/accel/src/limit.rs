@@ -73,5 +73,4 @@ impl Accelerator for Limit {
     fn counters(&self) -> Counters {
         Counters::default()
     }
-    fn reset_counters(&mut self) {}
 }

@@ -340,10 +340,6 @@ impl Accelerator for Mallacc {
         self.counters
     }
 
-    fn reset_counters(&mut self) {
-        self.counters = Counters::default();
-    }
-
     fn area(&self) -> Option<Area> {
         Some(Area::paper(u32::from(self.params.entries), self.params.index))
     }

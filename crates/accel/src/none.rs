@@ -38,5 +38,4 @@ impl Accelerator for Baseline {
     fn counters(&self) -> Counters {
         Counters::default()
     }
-    fn reset_counters(&mut self) {}
 }

@@ -246,14 +246,6 @@ impl<O: Observer> Core<O> {
         &mut self.observer
     }
 
-    /// Zeroes the statistics of hierarchy, predictors and accelerator; cycles and the core's own
-    /// counters go on (take differences).
-    pub fn reset_statistics(&mut self) {
-        self.memory.reset_statistics();
-        self.predictor.reset_statistics();
-        self.accelerator.reset_counters();
-    }
-
     /// Another thread runs on this core from now on.
     pub fn context_switch(&mut self) {
         self.accelerator.context_switch();
