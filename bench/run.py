@@ -115,6 +115,13 @@ def processor():
     return platform.machine()
 
 
+def revision():
+    """The checkout's short revision; unpacked archives have none."""
+    asked = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return answer.stdout.strip() or "unknown"
+
+
 def readme(figures, facts):
     """The figures against what is demanded."""
     lines = ["# Speed and memory", ""]
@@ -143,7 +150,7 @@ def main():
     bench = Bench(os.path.abspath(sys.argv[1]), KEYS_QUICK if quick else KEYS)
     facts = {
         "date": datetime.date.today().isoformat(),
-        "revision": os.environ.get("MALLACC_REVISION", "unknown"),
+        "revision": os.environ.get("MALLACC_REVISION") or revision(),
         "processor": f"{processor()}, {os.cpu_count()} cores",
         "load before": f"{os.getloadavg()[0]:.1f}",
         "program": f"perl hashing {bench.keys:,} keys",

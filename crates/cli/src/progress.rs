@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// Updates a second: often enough to look alive, rare enough to cost nothing.
 const RATE_HZ: u8 = 5;
-/// How often the clock is looked at, in packets' worth of instructions.
-const STEP_INSTRUCTIONS: u64 = 1_000_000;
+/// How often the clock is looked at: once for so many instructions or events.
+const STEP: u64 = 1_000_000;
 
 /// The line. Silent when stderr is not a terminal.
 pub struct Line {
@@ -39,6 +39,18 @@ impl Line {
             bar.finish_and_clear();
         }
     }
+
+    /// Shows how many `things` came by so far, and how many a second.
+    pub fn reached(&mut self, count: u64, things: &str) {
+        let Some(bar) = &self.bar else { return };
+        if count - self.shown < STEP {
+            return;
+        }
+        self.shown = count;
+        let millions = count as f64 / 1e6;
+        let rate = millions / self.begun.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!("{millions:.0} M {things}, {rate:.1} M/s"));
+    }
 }
 
 impl Drop for Line {
@@ -49,13 +61,6 @@ impl Drop for Line {
 
 impl sim::Progress for Line {
     fn instructions(&mut self, executed: u64) {
-        let Some(bar) = &self.bar else { return };
-        if executed - self.shown < STEP_INSTRUCTIONS {
-            return;
-        }
-        self.shown = executed;
-        let millions = executed as f64 / 1e6;
-        let rate = millions / self.begun.elapsed().as_secs_f64().max(1e-9);
-        bar.set_message(format!("{millions:.0} M instructions, {rate:.1} M/s"));
+        self.reached(executed, "instructions");
     }
 }

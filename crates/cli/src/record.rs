@@ -10,6 +10,7 @@ use stream::{Packet, Source, StreamError};
 use crate::args::RecordArgs;
 use crate::error::{Done, FAILED, Failure, SIGNALLED};
 use crate::interrupt;
+use crate::progress::Line;
 use crate::run::{Target, exit_status, stop};
 
 /// How a trace was made, in its header.
@@ -45,11 +46,13 @@ pub fn run(args: &RecordArgs) -> Done {
     if let Some(warning) = warning {
         eprintln!("mallacc: warning: {warning}");
     }
-    let mut recorder = Recorder::create(&args.output, &header(&target))?;
+    let header = header(&target);
+    let mut recorder = Recorder::create(&args.output, &header)?;
     let mut launched = target.start(prepared)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
     let begun = Instant::now();
-    let copied = copy(&mut source, &mut recorder);
+    let line = Line::new(&header.program, args.quiet);
+    let copied = copy(&mut source, &mut recorder, line);
     let finished = copied.and_then(|()| recorder.finish());
     drop(source);
     if finished.is_err() {
@@ -97,10 +100,17 @@ fn header(target: &Target) -> Header {
     Header { program: run.program, args: run.args, parameters }
 }
 
-fn copy(source: &mut LiveSource, recorder: &mut Recorder) -> Result<(), StreamError> {
+fn copy(
+    source: &mut LiveSource,
+    recorder: &mut Recorder,
+    mut line: Line,
+) -> Result<(), StreamError> {
     let mut packet = Packet::default();
+    let mut events = 0;
     while source.next(&mut packet)? {
+        events += packet.events.len() as u64;
         recorder.write(&mut packet)?;
+        line.reached(events, "events");
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub struct Configuration {
     pub cycles: u64,
     /// Instructions measured.
     pub instructions: u64,
-    /// Uops retired, a fused uop counted once.
+    /// Uops executed, unfused, injected ones included.
     pub uops: u64,
     /// Where the cycles went; the components sum exactly to `cycles`.
     pub cpi_stack: Vec<CpiComponent>,

@@ -86,7 +86,7 @@ pub static RUN: &[Statistic<Run>] = &[
 pub static CONFIGURATION: &[Statistic<Configuration>] = &[
     counter!(cycles, Cycles, "Cycles measured."),
     counter!(instructions, Instructions, "Instructions measured."),
-    counter!(uops, Uops, "Uops retired, a fused uop counted once."),
+    counter!(uops, Uops, "Uops executed, unfused, injected ones included."),
     derived!(
         "ipc",
         InstructionsPerCycle,
