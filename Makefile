@@ -49,7 +49,7 @@ guest:
 	@$(MAKE) --no-print-directory -C guest -j $(JOBS)
 
 build: guest
-	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder
+	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder -p mallacc-recorder
 
 demo: setup build
 	@workloads/demo.sh $(MALLACC)
@@ -61,7 +61,7 @@ test-guest: guest
 
 # One profile for libraries, tests, plugin and command, so that little is built twice.
 test-rust: guest
-	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder
+	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder -p mallacc-recorder
 	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
 
 # Every pop of ten million is checked against the true list, under two sizes of the malloc cache.
@@ -94,7 +94,8 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/mallacc/micro \
 	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/mallacc
 	install $(MALLACC) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(TARGET)/release/libmallacc_feeder.so guest/build/libmallacc_guest.so \
+	install -m 644 $(TARGET)/release/libmallacc_feeder.so \
+	  $(TARGET)/release/libmallacc_recorder.so guest/build/libmallacc_guest.so \
 	  $(DESTDIR)$(PREFIX)/lib/mallacc/
 	for program in $(basename $(notdir $(wildcard guest/micro/*.cc))); do \
 	  install guest/build/micro/$$program $(DESTDIR)$(PREFIX)/lib/mallacc/micro/ || exit 1; done

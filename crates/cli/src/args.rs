@@ -53,6 +53,10 @@ pub enum Command {
   mallacc record -o perl.mtrace -- perl script.pl
   mallacc replay perl.mtrace")]
     Record(RecordArgs),
+    /// Run a program natively and keep what it allocates and frees in a file
+    #[command(after_help = "Example:
+  mallacc record-mallocs -o tar.amt -- tar cz folder")]
+    RecordMallocs(RecordMallocsArgs),
     /// Simulate a recorded instruction stream
     #[command(after_help = "Examples:
   mallacc replay x.mtrace --config none --config mallacc:entries=32,index=off
@@ -241,6 +245,20 @@ pub struct RecordArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub program: ProgramArgs,
+}
+
+/// `mallacc record-mallocs`.
+#[derive(Debug, Args)]
+pub struct RecordMallocsArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// No summary
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, value_name = "PROG", required = true)]
+    pub command: Vec<OsString>,
 }
 
 /// `mallacc block`.

@@ -16,6 +16,7 @@ mod fill;
 mod hardware;
 mod inspect;
 mod interrupt;
+mod mallocs;
 mod micro;
 mod output;
 mod progress;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Record(args) => record::run(&args),
+        Command::RecordMallocs(args) => mallocs::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Micro(args) => micro::run(&args),
         Command::Block(args) => blocks::block(&args),

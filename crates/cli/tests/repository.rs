@@ -127,6 +127,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sma", &[]),
     ("sma-c", &["sma"]),
     ("mallacc-results", &[]),
+    ("mallacc-traces", &[]),
+    ("mallacc-recorder", &["mallacc-traces"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
     ("mallacc-memory", &["mallacc-params"]),

@@ -10,10 +10,14 @@ use std::process::Command;
 pub const FEEDER: &str = "libmallacc_feeder.so";
 /// File name of the guest library.
 pub const GUEST: &str = "libmallacc_guest.so";
+/// File name of the recorder of allocations.
+pub const RECORDER: &str = "libmallacc_recorder.so";
 /// Overrides the search for the plugin.
 pub const FEEDER_VARIABLE: &str = "MALLACC_FEEDER";
 /// Overrides the search for the guest library.
 pub const GUEST_VARIABLE: &str = "MALLACC_GUEST";
+/// Overrides the search for the recorder.
+pub const RECORDER_VARIABLE: &str = "MALLACC_RECORDER";
 /// Overrides the search for QEMU.
 pub const QEMU_VARIABLE: &str = "MALLACC_QEMU";
 /// QEMU's name.
@@ -45,10 +49,19 @@ impl Paths {
 
 /// The plugin: by variable, beside this executable, or in an installation's library directory.
 pub fn feeder() -> Result<PathBuf, LaunchError> {
+    built(FEEDER, FEEDER_VARIABLE)
+}
+
+/// The recorder of allocations: as the plugin.
+pub fn recorder() -> Result<PathBuf, LaunchError> {
+    built(RECORDER, RECORDER_VARIABLE)
+}
+
+fn built(file: &str, variable: &'static str) -> Result<PathBuf, LaunchError> {
     let mut places = beside_executable();
     // Tests lie one directory below the libraries of their build.
     places.extend(executable_dir().and_then(|d| Some(d.parent()?.to_path_buf())));
-    part(FEEDER, FEEDER_VARIABLE, places)
+    part(file, variable, places)
 }
 
 /// The guest library: as the plugin, or in the source tree that this executable was built in.

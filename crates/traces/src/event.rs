@@ -1,0 +1,139 @@
+//! What a trace holds.
+
+/// Which function allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `malloc`, and through it `operator new`.
+    Malloc,
+    /// `calloc`: the memory was asked for as zeros.
+    Calloc,
+    /// `posix_memalign` and its relatives, with the binary logarithm of the alignment.
+    Aligned(u8),
+}
+
+/// What happened. Allocations, reallocations included, are numbered from 0 in the order of the
+/// file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The next number was allocated.
+    Alloc {
+        /// Bytes asked for; 0 is allowed.
+        bytes: u64,
+        /// By which function.
+        source: Source,
+    },
+    /// An allocation was freed.
+    Free {
+        /// Its number.
+        id: u64,
+    },
+    /// An allocation became the next number.
+    Realloc {
+        /// The number that it had.
+        id: u64,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// The process executed another program: everything live is gone.
+    Exec,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Nanoseconds since the first event. Those of different threads may be out of order by the
+    /// time that an event takes.
+    pub time_ns: u64,
+    /// The thread, numbered from 0 in the order of appearance.
+    pub thread: u32,
+    /// What happened.
+    pub action: Action,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+}
+
+/// Sums over a trace. The last six come from the recorder and are 0 in a trace that was cut short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Events.
+    pub events: u64,
+    /// Allocations, reallocations included.
+    pub allocations: u64,
+    /// Frees.
+    pub frees: u64,
+    /// Reallocations of something live.
+    pub reallocations: u64,
+    /// Threads seen.
+    pub threads: u64,
+    /// Most bytes live at a time, as asked for.
+    pub peak_bytes: u64,
+    /// Allocations that failed; they are no events.
+    pub failed: u64,
+    /// Frees of what was not seen allocated; they are no events.
+    pub strangers: u64,
+    /// Frees that nobody saw, shown by an address being allocated again; they are events.
+    pub implied: u64,
+    /// Events for which there was no room.
+    pub lost: u64,
+    /// Events that a thread had begun to write when the process ended.
+    pub torn: u64,
+    /// Other processes that the program started and that are not in the trace.
+    pub children: u64,
+}
+
+impl Totals {
+    /// The fields in the order of the file.
+    pub(crate) fn to_words(self) -> [u64; 12] {
+        [
+            self.events,
+            self.allocations,
+            self.frees,
+            self.reallocations,
+            self.threads,
+            self.peak_bytes,
+            self.failed,
+            self.strangers,
+            self.implied,
+            self.lost,
+            self.torn,
+            self.children,
+        ]
+    }
+
+    /// The inverse of [`Self::to_words`].
+    pub(crate) fn from_words(words: [u64; 12]) -> Self {
+        let [
+            events,
+            allocations,
+            frees,
+            reallocations,
+            threads,
+            peak_bytes,
+            failed,
+            strangers,
+            implied,
+            lost,
+            torn,
+            children,
+        ] = words;
+        Self {
+            events,
+            allocations,
+            frees,
+            reallocations,
+            threads,
+            peak_bytes,
+            failed,
+            strangers,
+            implied,
+            lost,
+            torn,
+            children,
+        }
+    }
+}
