@@ -256,3 +256,21 @@ fn a_uop_that_waited_for_an_entry_counts_in_its_group() {
     let most = cycles.chunk_by(|a, b| a == b).map(<[u64]>::len).max();
     assert_eq!(most, Some(width));
 }
+
+#[test]
+fn an_injected_uop_that_waited_for_an_entry_counts_in_its_group() {
+    let mut rig = Rig::new();
+    let width = rig.machine.core.allocate_width as usize;
+    // Six dependent multiplications (18 cycles) of 15 fused uops: before 192 of them fill the
+    // reorder buffer, 60 multiplications fill the reservation station. push rbx; lea rsp,[rsp+8]
+    // needs a stack-pointer uop between them.
+    let mut code = vec![IMUL_RAX_RAX; 6];
+    code.extend(["53", "48 8d 64 24 08"]);
+    code.extend([NOP; 6]);
+    rig.unrolled(&code, &[DATA], 200);
+    let seen = rig.log();
+    assert!(seen.iter().any(|slot| slot.uops.is_empty() && slot.delayed), "one has waited");
+    let cycles: Vec<u64> = seen.iter().map(|slot| slot.allocated).collect();
+    let most = cycles.chunk_by(|a, b| a == b).map(<[u64]>::len).max();
+    assert_eq!(most, Some(width));
+}

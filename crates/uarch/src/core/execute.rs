@@ -112,31 +112,35 @@ impl<O: Observer> Core<O> {
 
     /// The fused uop in work waits for an entry: it is the first of a later cycle's group.
     #[inline(always)]
-    fn hold_to(&mut self, cycle: u64) {
+    fn hold_to(&mut self, cycle: u64, cause: Component) {
         self.move_to(cycle);
         self.allocator.used = 1;
+        self.allocator.held = cause;
+        self.slot.held = cause;
+        self.slot.allocated = self.allocator.cycle;
+        self.observer.delayed(self.allocator.cycle);
+    }
+
+    /// Waits for a free RS entry; returns the earliest issue cycle.
+    #[inline(always)]
+    pub(super) fn wait_for_station(&mut self) -> u64 {
+        while self.calendar.occupancy() >= self.params.rs {
+            self.hold_to(self.calendar.next_departure(), Component::Execute);
+        }
+        self.allocator.cycle + u64::from(self.params.allocate_to_issue)
     }
 
     /// Waits for free RS, LQ and SQ entries; returns the earliest issue cycle.
     #[inline(always)]
     fn wait_for_entries(&mut self, uop: &Uop) -> u64 {
-        while self.calendar.occupancy() >= self.params.rs {
-            self.allocator.held = Component::Execute;
-            let cycle = self.calendar.next_departure();
-            self.hold_to(cycle);
-            self.observer.delayed(self.allocator.cycle);
-        }
+        let floor = self.wait_for_station();
         let (free, cause) = match uop.kind {
             UopKind::Load => (self.allocator.load_entry(), Component::Execute),
             UopKind::StoreAddress => (self.allocator.store_entry(), Component::StoreQueue),
-            _ => (0, Component::Execute),
+            _ => return floor,
         };
         if free > self.allocator.cycle {
-            self.allocator.held = cause;
-            self.slot.held = cause;
-            self.hold_to(free);
-            self.slot.allocated = self.allocator.cycle;
-            self.observer.delayed(self.allocator.cycle);
+            self.hold_to(free, cause);
         }
         self.allocator.cycle + u64::from(self.params.allocate_to_issue)
     }

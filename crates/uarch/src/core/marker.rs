@@ -62,11 +62,7 @@ impl<O: Observer> Core<O> {
         self.counters.uops += 1;
         self.counters.injected += 1;
         self.open_slot(true);
-        while self.calendar.occupancy() >= self.params.rs {
-            let cycle = self.calendar.next_departure();
-            self.advance_allocation(cycle);
-        }
-        let mut ready = self.allocator.cycle + u64::from(self.params.allocate_to_issue);
+        let mut ready = self.wait_for_station();
         for src in injected.srcs {
             ready = ready.max(self.ready[usize::from(src.0)]);
         }
@@ -137,15 +133,6 @@ impl<O: Observer> Core<O> {
             ..Injected::default()
         });
         self.counters.injected -= 1;
-    }
-
-    fn advance_allocation(&mut self, cycle: u64) {
-        self.allocator.held = Component::Execute;
-        if cycle > self.allocator.cycle {
-            self.allocator.cycle = cycle;
-            self.allocator.used = 0;
-            self.calendar.advance(cycle);
-        }
     }
 }
 

@@ -16,7 +16,9 @@ pub struct Seen {
     pub delivered: u64,
     pub allocated: u64,
     pub retired: u64,
-    /// Its uops.
+    /// It waited for an entry of the RS, LQ or SQ.
+    pub delayed: bool,
+    /// Its uops: none for those that the core puts in.
     pub uops: Vec<(Uop, Times)>,
 }
 
@@ -29,7 +31,8 @@ impl Observer for Log {
         self.0.push(Seen { delivered, allocated, ..Seen::default() });
     }
     fn delayed(&mut self, allocated: u64) {
-        self.0.last_mut().unwrap().allocated = allocated;
+        let slot = self.0.last_mut().unwrap();
+        (slot.allocated, slot.delayed) = (allocated, true);
     }
     fn executed(&mut self, uop: &Uop, times: Times) {
         self.0.last_mut().unwrap().uops.push((*uop, times));
