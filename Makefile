@@ -12,7 +12,7 @@ TARGET  := $(or $(CARGO_TARGET_DIR),target)
 MALLACC := $(TARGET)/release/mallacc
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
-WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++
+WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-workloads build guest demo test test-guest test-rust test-pops test-rtl \
@@ -20,7 +20,7 @@ SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
-	@echo 'setup-workloads  install the programs of workloads/ as well'
+	@echo 'setup-workloads  install the programs of workloads/, and a browser to test reports in'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
 	@echo 'test             all tests but those of the RTL'

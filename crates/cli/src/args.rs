@@ -24,6 +24,7 @@ Examples:
   mallacc micro tp_small --entries 2..32         speedup against the size of the malloc cache
   mallacc list                                   earlier runs
   mallacc show 3 --detail                        everything about run 3
+  mallacc report 3 -o run3.html                  … as a page with charts
 
 Exit status: the program's own (128 + N when signal N killed it); 2 usage or configuration, 3 a
 malloc cache held a wrong pointer, 125 mallacc failed, 126 the program cannot be run, 127 it was
@@ -98,6 +99,13 @@ pub enum Command {
   mallacc show 3 --detail
   mallacc show 3 --format json")]
     Show(ShowArgs),
+    /// Write stored runs as one page for a browser, with charts, that needs no network
+    #[command(after_help = "Examples:
+  mallacc report                       the latest run, as report.html
+  mallacc report 7 -o perl.html
+  mallacc report 7..12 -o micro.html   runs beside each other
+  mallacc report -o - | less")]
+    Report(PageArgs),
     /// List accelerators and their parameters
     #[command(after_help = "Example:
   mallacc accelerators")]
@@ -395,6 +403,20 @@ pub struct ShowArgs {
     /// Write to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+/// `mallacc report`.
+#[derive(Debug, Args)]
+pub struct PageArgs {
+    /// Runs to show beside each other: numbers, or ranges A..B [default: the latest]
+    #[arg(value_name = "RUN", value_parser = crate::report::runs)]
+    pub runs: Vec<std::ops::RangeInclusive<i64>>,
+    /// The page to write; `-` is stdout
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
     /// The store
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,

@@ -5,7 +5,7 @@
 //! args ──> configs ─┐
 //! run, replay, micro ──> session ──> sim::run ──> fill ──> report (table, JSON, CSV) and store
 //!            │              └ progress, interrupt
-//! record ────┘        list, show, machines, accelerators: inspect
+//! record ────┘        list, show, machines, accelerators: inspect; report
 //! ```
 
 mod args;
@@ -22,6 +22,7 @@ mod output;
 mod progress;
 mod record;
 mod replay;
+mod report;
 mod run;
 mod session;
 mod sweep;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Area(args) => hardware::area(&args),
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
+        Command::Report(args) => report::run(&args),
         Command::Accelerators => inspect::accelerators(),
         Command::Machines { name } => inspect::machines(name.as_deref()),
         Command::Workloads => workload::list(),

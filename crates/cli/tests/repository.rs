@@ -129,6 +129,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-results", &[]),
     ("mallacc-traces", &[]),
     ("mallacc-recorder", &["mallacc-traces"]),
+    ("mallacc-report", &["mallacc-results"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
     ("mallacc-memory", &["mallacc-params"]),

@@ -67,6 +67,11 @@ impl Configuration {
         self.accelerator == BASELINE
     }
 
+    /// Cycles for each instruction measured, as of a part of the CPI stack.
+    pub fn per_instruction(&self, cycles: u64) -> Option<f64> {
+        (self.instructions > 0).then(|| cycles as f64 / self.instructions as f64)
+    }
+
     /// Cycles of the whole run, for a sampled one: estimated from the samples.
     pub fn whole_run_cycles(&self, population: u64) -> Option<Estimate> {
         self.whole_run(population, |point| point.cycles)

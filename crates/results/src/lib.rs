@@ -14,6 +14,7 @@
 
 mod compare;
 pub mod confidence;
+mod coverage;
 pub mod csv;
 pub mod json;
 pub mod model;
@@ -22,6 +23,7 @@ pub mod statistics;
 pub mod store;
 pub mod text;
 
+pub use coverage::ClassCoverage;
 pub use model::{
     CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,
     LatencyHistogram, MallocCacheStats, ParameterValue, PerKind, PredictorStats, Run, SamplePoint,

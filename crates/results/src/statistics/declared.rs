@@ -379,13 +379,9 @@ const fn classes(
 
 /// The fewest size classes that together hold at least `percent` % of the allocations.
 fn classes_needed(configuration: &Configuration, percent: u64) -> Option<f64> {
-    let mut counts: Vec<u64> = configuration.size_classes.values().copied().collect();
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
-    let mut covered = 0;
-    let needed = counts.iter().position(|count| {
-        covered += u128::from(*count);
-        covered * 100 >= total * u128::from(percent)
-    });
+    let coverage = configuration.class_coverage();
+    let total = u128::from(coverage.last()?.covered);
+    let enough = |covered: u64| u128::from(covered) * 100 >= total * u128::from(percent);
+    let needed = coverage.iter().position(|class| enough(class.covered));
     (total > 0).then_some(needed? as f64 + 1.0)
 }

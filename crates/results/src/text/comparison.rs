@@ -1,7 +1,7 @@
 //! The table that compares configurations: statistics down, configurations across.
 
 use super::grid::Grid;
-use super::{Style, number};
+use super::number;
 use crate::model::{Configuration, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{
@@ -9,7 +9,7 @@ use crate::statistics::{
 };
 
 /// The comparison table of a run.
-pub fn comparison(run: &Run, style: &Style) -> String {
+pub fn grid(run: &Run) -> Grid {
     let mut grid = Grid::new(run.configurations.iter().map(|item| item.name.as_str()));
     program(&mut grid, run);
     allocator(&mut grid, run);
@@ -17,7 +17,7 @@ pub fn comparison(run: &Run, style: &Style) -> String {
         calls(&mut grid, run, group);
     }
     malloc_cache(&mut grid, run);
-    grid.render(style)
+    grid
 }
 
 fn program(grid: &mut Grid, run: &Run) {

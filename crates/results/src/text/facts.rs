@@ -6,8 +6,20 @@ use super::grid::wrap;
 use super::{Style, number};
 use crate::model::{Exit, Run};
 
-/// The facts of a run, a line each.
-pub fn facts(run: &Run, style: &Style) -> String {
+/// The facts of a run in lines of the style's width, then what a reader must not miss.
+pub fn text(run: &Run, style: &Style) -> String {
+    let mut text = String::new();
+    for line in lines(run) {
+        let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
+    }
+    for alarm in alarms(run) {
+        let _ = writeln!(text, "{}", style.alarm(&wrap(&alarm, style.width, "  ")));
+    }
+    text
+}
+
+/// The facts of a run, one or two sentences each.
+pub fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![extent(run)];
     if let Some(sampling) = &run.sampling {
         lines.push(format!(
@@ -37,14 +49,7 @@ pub fn facts(run: &Run, style: &Style) -> String {
         let times = if run.execs == 1 { "once".into() } else { format!("{} times", run.execs) };
         lines.push(format!("The program replaced itself {times}; the last image is reported."));
     }
-    let mut text = String::new();
-    for line in lines {
-        let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
-    }
-    for alarm in alarms(run) {
-        let _ = writeln!(text, "{}", style.alarm(&wrap(&alarm, style.width, "  ")));
-    }
-    text
+    lines
 }
 
 fn extent(run: &Run) -> String {
@@ -76,8 +81,8 @@ fn measured_part(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Measured: {}.", parts.join(", ")))
 }
 
-/// What a reader must not miss.
-fn alarms(run: &Run) -> Vec<String> {
+/// What a reader must not miss, a sentence each.
+pub fn alarms(run: &Run) -> Vec<String> {
     let mut alarms = Vec::new();
     match run.exit {
         Some(Exit::Signal(signal)) => alarms.push(format!(

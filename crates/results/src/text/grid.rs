@@ -11,8 +11,11 @@ pub struct Grid {
     rows: Vec<Row>,
 }
 
-enum Row {
+/// A row of a table.
+pub enum Row {
+    /// A heading over the rows that follow.
     Heading(String),
+    /// A label, indented under a heading, and its figures.
     Cells(String, Vec<String>),
 }
 
@@ -20,6 +23,16 @@ impl Grid {
     /// A table with these columns besides that of the labels.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// The columns besides that of the labels.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// Adds a heading over the rows that follow.

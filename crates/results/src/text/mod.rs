@@ -6,11 +6,14 @@ mod grid;
 mod headline;
 mod histogram;
 mod list;
-mod number;
+pub mod number;
 mod sections;
 
 use crate::model::Run;
 
+pub use comparison::grid as comparison;
+pub use facts::{alarms, lines as facts};
+pub use grid::{Grid, Row};
 pub use headline::headline;
 pub use list::list;
 
@@ -59,10 +62,10 @@ pub fn summary(run: &Run, style: &Style) -> String {
         text.push('\n');
     }
     text.push('\n');
-    text += &facts::facts(run, style);
+    text += &facts::text(run, style);
     if !run.configurations.is_empty() {
         text.push('\n');
-        text += &comparison::comparison(run, style);
+        text += &comparison::grid(run).render(style);
     }
     style.finish(text)
 }

@@ -48,11 +48,9 @@ fn cpi_stack(run: &Run, style: &Style) -> Option<String> {
     }
     let mut grid = Grid::new(names(run));
     grid.heading("CPI stack: cycles per instruction by cause");
-    let per_instruction = |cycles: Option<u64>, item: &Configuration| match cycles {
-        Some(cycles) if item.instructions > 0 => {
-            number::fixed(cycles as f64 / item.instructions as f64, 4)
-        }
-        _ => number::UNDEFINED.into(),
+    let per_instruction = |cycles: Option<u64>, item: &Configuration| {
+        let share = cycles.and_then(|cycles| item.per_instruction(cycles));
+        share.map_or(number::UNDEFINED.into(), |share| number::fixed(share, 4))
     };
     for cause in causes {
         let cells = run.configurations.iter().map(|item| {

@@ -1,0 +1,87 @@
+//! The comparison: speedups as bars, then the table that the terminal shows.
+
+use results::{CallKind, Run};
+use results::{csv, text};
+
+use super::Name;
+use super::figures::{bar, calls, kind_name, main_free, program};
+use super::roles::{Shown, all};
+use crate::chart::{Axis, Bars, Group, Look, figure, side_by_side};
+use crate::data::Format;
+use crate::html::Html;
+use crate::table::Table;
+
+/// Above this many configurations a sweep's curve says it better than bars.
+const BARS_MAX: usize = 12;
+
+/// The section, if there are configurations.
+pub fn body(run: &Run, name: &Name) -> Option<Html> {
+    if run.configurations.is_empty() {
+        return None;
+    }
+    let mut html = Html::default();
+    if run.configurations.len() <= BARS_MAX {
+        html.push(side_by_side(charts(run, name)));
+    }
+    let table = Table::from_grid("Configurations compared", &text::comparison(run));
+    html.push(table.with_csv(csv::render(run)).html(&name.file("all-figures")));
+    Some(html)
+}
+
+fn charts(run: &Run, name: &Name) -> Vec<Html> {
+    let mut charts = Vec::new();
+    let kinds: Vec<CallKind> = run.main_kind().into_iter().chain(main_free(run)).collect();
+    if !kinds.is_empty() {
+        charts.push(figure(&per_call(run, &kinds), &name.file("cycles-per-call")));
+    }
+    let others: Vec<Shown> = all(run).into_iter().filter(|s| !s.item.is_baseline()).collect();
+    if others.iter().any(|shown| run.baseline_of(shown.item).is_some()) {
+        charts.push(figure(&speedups(run, &kinds, &others), &name.file("speedups")));
+    }
+    charts
+}
+
+/// Cycles per call of the main kinds, a bar for each configuration.
+fn per_call(run: &Run, kinds: &[CallKind]) -> Bars {
+    let shown = all(run);
+    let group = |kind: &CallKind| Group {
+        label: kind_name(*kind),
+        bars: shown.iter().map(|s| bar(calls(run, s.item, *kind, "cycles_per_call"))).collect(),
+    };
+    Bars {
+        title: "Cycles per call".into(),
+        note: "Mean, from the retirement of a call's first instruction to that of its ret.".into(),
+        groups_are: "call".into(),
+        axis: Axis::new("cycles per call", Format::Fixed(1)),
+        series: shown.iter().map(|s| (s.item.name.clone(), s.look)).collect(),
+        groups: kinds.iter().map(group).collect(),
+    }
+}
+
+/// Speedups over the baseline of the allocator's kinds and of the program.
+fn speedups(run: &Run, kinds: &[CallKind], others: &[Shown]) -> Bars {
+    let mut groups: Vec<Group> = kinds
+        .iter()
+        .map(|kind| Group {
+            label: kind_name(*kind),
+            bars: others.iter().map(|s| bar(calls(run, s.item, *kind, "speedup"))).collect(),
+        })
+        .collect();
+    let whole = |label: &str, name: &str| Group {
+        label: label.into(),
+        bars: others.iter().map(|s| bar(program(run, s.item, name))).collect(),
+    };
+    groups.push(whole("allocator", "allocator_speedup"));
+    groups.push(whole("program", "speedup"));
+    let series: Vec<(String, Look)> =
+        others.iter().map(|s| (s.item.name.clone(), s.look)).collect();
+    Bars {
+        title: "Speedup over the baseline".into(),
+        note: "How much faster a call of each kind, the whole allocator and the program are."
+            .into(),
+        groups_are: "what".into(),
+        axis: Axis::new("speedup", Format::Change(1)),
+        series,
+        groups,
+    }
+}

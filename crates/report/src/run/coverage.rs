@@ -1,0 +1,106 @@
+//! How few size classes serve the program: what a malloc cache of few entries lives on.
+
+use std::collections::BTreeMap;
+
+use results::statistics::Unit;
+use results::text::number;
+use results::{Configuration, ParameterValue, Run};
+
+use super::Name;
+use super::figures::program;
+use crate::chart::{Axis, Bar, Bars, Guide, LineChart, Look, Series, figure, side_by_side};
+use crate::data::Format;
+use crate::html::Html;
+
+/// Sizes that are listed.
+const SIZES_SHOWN: usize = 12;
+/// Sizes of malloc caches that are marked.
+const GUIDES_MAX: usize = 4;
+
+/// The section, if there were allocations. They are the program's own, the same for every
+/// configuration, so one of them says it.
+pub fn body(run: &Run, name: &Name) -> Option<Html> {
+    let item = run.configurations.iter().find(|item| !item.size_classes.is_empty())?;
+    let needed = |name| number::value(program(run, item, name), Unit::Classes);
+    let sentence = format!(
+        "{} of {} size classes serve half of the allocations, {} serve 90 %, and {} serve 99 %.",
+        needed("size_classes_50"),
+        item.size_classes.len(),
+        needed("size_classes_90"),
+        needed("size_classes_99")
+    );
+    let mut html = Html::tag("p", &[], &sentence);
+    let mut figures = vec![figure(&coverage(run, item), &name.file("class-coverage"))];
+    if !item.requested_sizes.is_empty() {
+        figures.push(figure(&sizes(&item.requested_sizes), &name.file("requested-sizes")));
+    }
+    html.push(side_by_side(figures));
+    Some(html)
+}
+
+fn coverage(run: &Run, item: &Configuration) -> LineChart {
+    let classes = item.class_coverage();
+    let total = classes.last().map_or(1, |class| class.covered).max(1) as f64;
+    let points = classes.iter().enumerate();
+    let points = points.map(|(index, class)| (index as f64 + 1.0, class.covered as f64 / total));
+    let points = std::iter::once((0.0, 0.0)).chain(points);
+    let count = classes.len() as f64;
+    let guides = entries(run).into_iter().filter(|entries| *entries as f64 <= count.max(8.0));
+    LineChart {
+        title: "Allocations that the most used size classes serve".into(),
+        note: "Classes from the most used down. A malloc cache holds one class in each entry; \
+               vertical lines mark its sizes."
+            .into(),
+        x: Axis::new("size classes", Format::Count).from(0.0).to(count.max(8.0)),
+        y: Axis::new("share of allocations", Format::Percent(1)).from(0.0).to(1.0),
+        series: vec![Series::line("share of allocations", Look::MAIN, points)],
+        guides: guides
+            .map(|entries| Guide {
+                label: format!("{entries} entries"),
+                at: entries as f64,
+                across: false,
+            })
+            .take(GUIDES_MAX)
+            .collect(),
+    }
+}
+
+/// Sizes of the run's malloc caches, rising.
+fn entries(run: &Run) -> Vec<i64> {
+    let with = run.configurations.iter().filter(|item| item.malloc_cache.is_some());
+    let mut all: Vec<i64> = with
+        .filter_map(|item| match item.parameters.get("entries") {
+            Some(ParameterValue::Integer(entries)) => Some(*entries),
+            _ => None,
+        })
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn sizes(requested: &BTreeMap<u64, u64>) -> Bars {
+    let total = requested.values().copied().fold(0, u64::saturating_add).max(1) as f64;
+    let mut sorted: Vec<(u64, u64)> = requested.iter().map(|(s, c)| (*s, *c)).collect();
+    sorted.sort_by_key(|(size, count)| (std::cmp::Reverse(*count), *size));
+    let rest = sorted.split_off(sorted.len().min(SIZES_SHOWN));
+    let group = |label: String, count: u64| crate::chart::Group {
+        label,
+        bars: vec![Some(Bar { value: count as f64 / total, half: None })],
+    };
+    let bytes = |size: u64| format!("{} B", number::count(size));
+    let mut groups: Vec<_> =
+        sorted.into_iter().map(|(size, count)| group(bytes(size), count)).collect();
+    if !rest.is_empty() {
+        let count = rest.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
+        groups.push(group(format!("{} others", number::count(rest.len() as u64)), count));
+    }
+    Bars {
+        title: "Requested sizes".into(),
+        note: "The most frequent first.".into(),
+        groups_are: "requested bytes".into(),
+        axis: Axis::new("share of allocations", Format::Percent(1)),
+        series: vec![("share of allocations".into(), Look::MAIN)],
+        groups,
+    }
+}

@@ -1,0 +1,132 @@
+//! Speedup against the number of entries of the malloc cache.
+
+use std::collections::BTreeMap;
+
+use results::statistics::Value;
+use results::{CallKind, Configuration, ParameterValue, Run};
+
+use super::Name;
+use super::figures::{calls, kind_name, main_free, program};
+use crate::chart::{Axis, Guide, LineChart, Look, Point, Series, Shape, figure, side_by_side};
+use crate::data::Format;
+use crate::html::Html;
+
+/// Configurations that differ in their entries only, by entries.
+pub struct Sweep<'a> {
+    /// What they have in common, if the run has several sweeps.
+    pub name: String,
+    /// The configurations.
+    pub sizes: BTreeMap<i64, &'a Configuration>,
+}
+
+/// The parameter that is swept.
+const ENTRIES: &str = "entries";
+
+/// The sweeps of a run, the one with the most sizes first; single sizes are none.
+pub fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
+    let mut groups: Vec<(String, BTreeMap<i64, &Configuration>)> = Vec::new();
+    for item in &run.configurations {
+        let Some(ParameterValue::Integer(entries)) = item.parameters.get(ENTRIES) else { continue };
+        let same: Vec<String> = item
+            .parameters
+            .iter()
+            .filter(|(name, _)| *name != ENTRIES)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let key = format!("{} {} {}", item.machine, item.accelerator, same.join(","));
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, sizes)) => {
+                sizes.entry(*entries).or_insert(item);
+            }
+            None => groups.push((key, BTreeMap::from([(*entries, item)]))),
+        }
+    }
+    groups.retain(|(_, sizes)| sizes.len() > 1);
+    groups.sort_by_key(|(_, sizes)| std::cmp::Reverse(sizes.len()));
+    let single = groups.len() < 2;
+    let name = |key: String, sizes: &BTreeMap<i64, &Configuration>| {
+        let first = sizes.values().next().map_or("", |item| item.accelerator.as_str());
+        if single { first.to_owned() } else { key }
+    };
+    groups.into_iter().map(|(key, sizes)| Sweep { name: name(key, &sizes), sizes }).collect()
+}
+
+/// A statistic of a sweep's configurations as a line.
+pub fn line(sweep: &Sweep, look: Look, name: &str, of: impl Fn(&Configuration) -> Value) -> Series {
+    let point = |(entries, item): (&i64, &&Configuration)| {
+        let value = of(item);
+        let half = value.half_width();
+        value.figure().map(|y| Point { x: *entries as f64, y, half })
+    };
+    let points = sweep.sizes.iter().filter_map(point).collect();
+    Series { name: name.into(), look, shape: Shape::Line, points }
+}
+
+/// The section; without a sweep it says how to get one.
+pub fn body(run: &Run, name: &Name) -> Option<Html> {
+    let kind = run.main_kind()?;
+    let sweeps = sweeps(run);
+    run.headline_configuration()?;
+    if sweeps.is_empty() {
+        let mut html = Html::text(
+            "One size of the malloc cache was simulated. To see where more entries stop helping, \
+             give several: ",
+        );
+        html.push(Html::tag(
+            "code",
+            &[],
+            "--config none --config mallacc:entries=4 --config mallacc:entries=8 … --config limit",
+        ));
+        return Some(Html::element("p", &[], html));
+    }
+    let mut figures = Vec::new();
+    for kind in std::iter::once(kind).chain(main_free(run)) {
+        let id = format!("{}-against-entries", kind.name().replace('_', "-"));
+        figures.push(figure(&of_calls(run, &sweeps, kind), &name.file(&id)));
+    }
+    figures.push(figure(&of_program(run, &sweeps), &name.file("program-against-entries")));
+    Some(side_by_side(figures))
+}
+
+fn axes() -> (Axis, Axis) {
+    (
+        Axis::new("entries of the malloc cache", Format::Count),
+        Axis::new("speedup over the baseline", Format::Change(1)),
+    )
+}
+
+/// The limit study as a line across.
+fn limit(run: &Run, sweeps: &[Sweep], of: impl Fn(&Configuration) -> Value) -> Vec<Guide> {
+    let machine = sweeps.first().and_then(|sweep| sweep.sizes.values().next());
+    let limit = machine.and_then(|item| run.limit_of(&item.machine));
+    let at = limit.and_then(|item| of(item).figure());
+    at.map(|at| Guide { label: "limit".into(), at, across: true }).into_iter().collect()
+}
+
+fn chart(
+    run: &Run,
+    sweeps: &[Sweep],
+    title: String,
+    of: impl Fn(&Configuration) -> Value,
+) -> LineChart {
+    let looks = std::iter::once(Look::MAIN).chain((0..).map(Look::other));
+    let (x, y) = axes();
+    LineChart {
+        title,
+        note: String::new(),
+        x,
+        y,
+        series: sweeps.iter().zip(looks).map(|(s, look)| line(s, look, &s.name, &of)).collect(),
+        guides: limit(run, sweeps, &of),
+    }
+}
+
+fn of_calls(run: &Run, sweeps: &[Sweep], kind: CallKind) -> LineChart {
+    let title = format!("Speedup of {} against entries", kind_name(kind));
+    chart(run, sweeps, title, |item| calls(run, item, kind, "speedup"))
+}
+
+fn of_program(run: &Run, sweeps: &[Sweep]) -> LineChart {
+    let title = "Speedup of the program against entries".to_owned();
+    chart(run, sweeps, title, |item| program(run, item, "speedup"))
+}

@@ -1,0 +1,93 @@
+//! The resolved machine, every parameter of it, and the accelerators' settings.
+
+use results::text::number;
+use results::{Configuration, Run};
+
+use super::Name;
+use crate::html::{Html, download};
+use crate::table::Table;
+
+/// The section, if a machine was stored.
+pub fn body(run: &Run, name: &Name) -> Option<Html> {
+    let mut machines: Vec<&Configuration> = Vec::new();
+    for item in &run.configurations {
+        if !machines.iter().any(|other| other.resolved_machine == item.resolved_machine) {
+            machines.push(item);
+        }
+    }
+    machines.retain(|item| !item.resolved_machine.is_empty());
+    if machines.is_empty() {
+        return None;
+    }
+    let mut html = accelerators(run, name);
+    for item in machines {
+        html.push(Html::tag("h4", &[], &format!("{}, with every default filled in", item.machine)));
+        html.push(parameters(&item.resolved_machine));
+        let file = format!("{}.toml", item.machine);
+        let about = format!("Download the machine file of {}", item.machine);
+        let link = download(
+            "Download the machine file",
+            &about,
+            &file,
+            "text/plain",
+            &item.resolved_machine,
+        );
+        html.push(Html::element("p", &[("class", "tools")], link));
+    }
+    Some(html)
+}
+
+/// Accelerators down, what each is set to.
+fn accelerators(run: &Run, name: &Name) -> Html {
+    let mut table = Table::new("Accelerators", ["machine", "accelerator", "settings", "area"]);
+    for item in &run.configurations {
+        let settings: Vec<String> =
+            item.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings =
+            if settings.is_empty() { number::UNDEFINED.into() } else { settings.join(", ") };
+        let area = item.area_um2.map_or(number::UNDEFINED.into(), |area| {
+            format!("{} µm²", number::count(area.round() as u64))
+        });
+        let cell = |text: &str| Html::text(text);
+        let settings = Html::tag("span", &[("class", "mono")], &settings);
+        let cells = [cell(&item.machine), cell(&item.accelerator), settings, cell(&area)];
+        table.markup(&item.name, cells);
+    }
+    table.html(&name.file("accelerators"))
+}
+
+/// A block for each table of the TOML; what is no `key = value` stands as it is.
+fn parameters(toml: &str) -> Html {
+    let mut blocks: Vec<(String, Html)> = vec![("machine".into(), Html::default())];
+    for line in toml.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(table) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            blocks.push((table.to_owned(), Html::default()));
+            continue;
+        }
+        let (key, value) = line.split_once(" = ").unwrap_or((line, ""));
+        let pair = Html::join([Html::tag("dt", &[], key), Html::tag("dd", &[], value)]);
+        if let Some((_, block)) = blocks.last_mut() {
+            block.push(pair);
+        }
+    }
+    let blocks = blocks.into_iter().filter(|(_, pairs)| !pairs.is_empty()).map(|(title, pairs)| {
+        let head = Html::tag("h4", &[], &title);
+        Html::element("div", &[], Html::join([head, Html::element("dl", &[], pairs)]))
+    });
+    Html::element("div", &[("class", "machine")], Html::join(blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_machine_is_shown_under_its_table() {
+        let html = parameters("name = \"x<y\"\n\n[core.decode]\nwidth = 4\nodd line\n");
+        let expected = "<div class=\"machine\">\
+             <div><h4>machine</h4><dl><dt>name</dt><dd>&quot;x&lt;y&quot;</dd></dl></div>\
+             <div><h4>core.decode</h4><dl><dt>width</dt><dd>4</dd><dt>odd line</dt><dd></dd></dl>\
+             </div></div>";
+        assert_eq!(html.as_str(), expected);
+    }
+}

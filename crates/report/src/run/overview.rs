@@ -1,0 +1,167 @@
+//! Several runs beside each other.
+
+use results::statistics::{Unit, Value};
+use results::text::number;
+use results::{Configuration, Run};
+
+use super::entries::{Sweep, line, sweeps};
+use super::figures::{bar, calls, change, program, share};
+use super::{Name, short};
+use crate::chart::{Axis, Bars, Group, LineChart, Look, figure, side_by_side};
+use crate::data::Format;
+use crate::html::Html;
+use crate::table::Table;
+
+/// Letters of a program's name in a label.
+const LABEL_LETTERS: usize = 24;
+
+/// The answer over all runs, in a sentence.
+pub fn sentences(runs: &[Run]) -> Vec<String> {
+    let all: Vec<(f64, &Run)> = runs
+        .iter()
+        .filter_map(|run| {
+            let item = run.headline_configuration()?;
+            Some((malloc(run, item, "speedup").figure()?, run))
+        })
+        .collect();
+    let by = |a: &&(f64, &Run), b: &&(f64, &Run)| a.0.total_cmp(&b.0);
+    let (Some(least), Some(most)) = (all.iter().min_by(by), all.iter().max_by(by)) else {
+        return vec!["None of these runs compares an accelerator with a baseline.".into()];
+    };
+    let show = |value: f64| Format::Change(1).show(value);
+    vec![
+        format!(
+            "Speedups of malloc range from {} ({}) to {} ({}) over {} runs.",
+            show(least.0),
+            short(&least.1.program, LABEL_LETTERS),
+            show(most.0),
+            short(&most.1.program, LABEL_LETTERS),
+            all.len()
+        ),
+        "Each run's figure is that of its last accelerator over its baseline, for the kind of call \
+         that allocates most often."
+            .into(),
+    ]
+}
+
+/// A statistic of the main allocating kind.
+fn malloc(run: &Run, item: &Configuration, name: &str) -> Value {
+    run.main_kind().map_or(Value::Undefined, |kind| calls(run, item, kind, name))
+}
+
+/// The overview: charts, then the table.
+pub fn body(runs: &[Run], names: &[Name]) -> Html {
+    let file = |what: &str| format!("mallacc-runs-{what}.csv");
+    let label = |(run, name): (&Run, &Name)| {
+        format!("{} ({})", short(&run.program, LABEL_LETTERS), name.text)
+    };
+    let labels: Vec<String> = runs.iter().zip(names).map(label).collect();
+    let mut figures = vec![
+        figure(&speedups(runs, &labels, "Speedup of malloc", malloc), &file("malloc-speedups")),
+        figure(
+            &speedups(runs, &labels, "Speedup of the program", program),
+            &file("program-speedups"),
+        ),
+    ];
+    if let Some(chart) = against_entries(runs, &labels) {
+        figures.push(figure(&chart, &file("against-entries")));
+    }
+    let mut html = side_by_side(figures);
+    html.push(table(runs, names).html(&file("overview")));
+    html
+}
+
+fn speedups(
+    runs: &[Run],
+    labels: &[String],
+    title: &str,
+    of: fn(&Run, &Configuration, &str) -> Value,
+) -> Bars {
+    let figures = |run: &Run| {
+        let chosen = run.headline_configuration();
+        let limit = chosen.and_then(|item| run.limit_of(&item.machine));
+        [chosen, limit].map(|item| item.and_then(|item| bar(of(run, item, "speedup")))).to_vec()
+    };
+    let groups = runs
+        .iter()
+        .zip(labels)
+        .map(|(run, label)| Group { label: label.clone(), bars: figures(run) });
+    Bars {
+        title: title.into(),
+        note: "The run's last accelerator over its baseline, and the limit study.".into(),
+        groups_are: "run".into(),
+        axis: Axis::new("speedup over the baseline", Format::Change(1)),
+        series: vec![("accelerator".into(), Look::MAIN), ("limit".into(), Look::LIMIT)],
+        groups: groups.collect(),
+    }
+}
+
+/// One line for each run that swept the entries.
+fn against_entries(runs: &[Run], labels: &[String]) -> Option<LineChart> {
+    let swept: Vec<(&Run, &String, Sweep)> = runs
+        .iter()
+        .zip(labels)
+        .filter_map(|(run, label)| Some((run, label, sweeps(run).into_iter().next()?)))
+        .collect();
+    if swept.len() < 2 {
+        return None;
+    }
+    let looks = (0..).map(Look);
+    let series = swept.iter().zip(looks).map(|((run, label, sweep), look)| {
+        line(sweep, look, label, |item| malloc(run, item, "speedup"))
+    });
+    Some(LineChart {
+        title: "Speedup of malloc against entries".into(),
+        x: Axis::new("entries of the malloc cache", Format::Count),
+        y: Axis::new("speedup over the baseline", Format::Change(1)),
+        series: series.collect(),
+        ..LineChart::default()
+    })
+}
+
+fn table(runs: &[Run], names: &[Name]) -> Table {
+    let mut table = Table::new(
+        "Runs compared",
+        [
+            "program",
+            "instructions",
+            "IPC",
+            "allocator's share",
+            "cycles per malloc",
+            "accelerator",
+            "malloc speedup",
+            "limit",
+            "program speedup",
+            "limit",
+        ],
+    );
+    for (run, name) in runs.iter().zip(names) {
+        let link = format!("#{}", name.id);
+        let link = Html::tag("a", &[("href", &link)], &short(&run.program, LABEL_LETTERS));
+        let mut cells = vec![link, Html::text(&number::short_count(run.instructions))];
+        let chosen = run.headline_configuration();
+        let base = chosen.and_then(|item| run.baseline_of(item)).or(run.configurations.first());
+        let limit = chosen.and_then(|item| run.limit_of(&item.machine));
+        let figure = |item: Option<&Configuration>, of: &dyn Fn(&Configuration) -> String| {
+            Html::text(&item.map_or(number::UNDEFINED.into(), of))
+        };
+        let speedup = |item: &Configuration| change(item, malloc(run, item, "speedup"));
+        let whole = |item: &Configuration| change(item, program(run, item, "speedup"));
+        cells.extend([
+            figure(base, &|item| {
+                number::value(program(run, item, "ipc"), Unit::InstructionsPerCycle)
+            }),
+            figure(base, &|item| share(program(run, item, "allocator_share"))),
+            figure(base, &|item| {
+                number::value(malloc(run, item, "cycles_per_call"), Unit::CyclesPerCall)
+            }),
+            figure(chosen, &|item| item.name.clone()),
+            figure(chosen, &speedup),
+            figure(limit, &speedup),
+            figure(chosen, &whole),
+            figure(limit, &whole),
+        ]);
+        table.markup(&name.text, cells);
+    }
+    table
+}

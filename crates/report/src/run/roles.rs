@@ -1,0 +1,58 @@
+//! Which configurations a chart is about, and how each looks everywhere in the page.
+
+use results::{Configuration, Run};
+
+use crate::chart::Look;
+
+/// A configuration with its look.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The configuration.
+    pub item: &'a Configuration,
+    /// Its look.
+    pub look: Look,
+}
+
+/// All configurations: the baseline, the headline's and the limit study have looks of their own.
+pub fn all(run: &Run) -> Vec<Shown<'_>> {
+    let headline = run.headline_configuration().map(|item| item.name.as_str());
+    let machine = machine(run);
+    let mut others = 0;
+    let look = |item: &Configuration| {
+        let here = Some(item.machine.as_str()) == machine;
+        if here && run.baseline_of(item).is_some_and(|base| base.name == item.name) {
+            return Look::BASELINE;
+        }
+        if headline == Some(&item.name) {
+            return Look::MAIN;
+        }
+        if here && run.limit_of(&item.machine).is_some_and(|limit| limit.name == item.name) {
+            return Look::LIMIT;
+        }
+        others += 1;
+        Look::other(others - 1)
+    };
+    let looks: Vec<Look> = run.configurations.iter().map(look).collect();
+    run.configurations.iter().zip(looks).map(|(item, look)| Shown { item, look }).collect()
+}
+
+/// The machine that the headline is about.
+fn machine(run: &Run) -> Option<&str> {
+    let chosen = run.headline_configuration().or(run.configurations.first());
+    chosen.map(|item| item.machine.as_str())
+}
+
+/// At most so many where neither a baseline nor a limit says which.
+const SHOWN_MAX: usize = 4;
+
+/// Baseline, headline and limit; if there is no headline, the first configurations.
+pub fn main(run: &Run) -> Vec<Shown<'_>> {
+    let all = all(run);
+    let main = [Look::BASELINE, Look::MAIN, Look::LIMIT];
+    let chosen: Vec<Shown> = main
+        .iter()
+        .filter_map(|look| all.iter().find(|shown| shown.look == *look))
+        .copied()
+        .collect();
+    if chosen.len() < 2 { all.into_iter().take(SHOWN_MAX).collect() } else { chosen }
+}

@@ -1,0 +1,153 @@
+//! A table for people: statistics down, configurations across, headings between.
+
+use results::text::{Grid, Row};
+
+use crate::data::scrolling;
+use crate::html::{Html, download};
+
+/// A table of texts with a column of labels.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    caption: String,
+    header: Vec<String>,
+    rows: Vec<Line>,
+    csv: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Line {
+    Heading(String),
+    Cells(String, Vec<Html>),
+}
+
+impl Table {
+    /// A table with these columns beside that of the labels.
+    pub fn new<S: Into<String>>(
+        caption: impl Into<String>,
+        header: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let header = header.into_iter().map(Into::into).collect();
+        Self { caption: caption.into(), header, ..Self::default() }
+    }
+
+    /// A table of the terminal as one of the page.
+    pub fn from_grid(caption: impl Into<String>, grid: &Grid) -> Self {
+        let mut table = Self::new(caption, grid.header());
+        for row in grid.rows() {
+            match row {
+                Row::Heading(text) => table.heading(text),
+                Row::Cells(label, cells) => table.row(label.trim(), cells),
+            }
+        }
+        table
+    }
+
+    /// Adds a heading over the rows that follow.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.rows.push(Line::Heading(text.into()));
+    }
+
+    /// Adds a row.
+    pub fn row<S: AsRef<str>>(
+        &mut self,
+        label: impl Into<String>,
+        cells: impl IntoIterator<Item = S>,
+    ) {
+        let cells = cells.into_iter().map(|cell| Html::text(cell.as_ref())).collect();
+        self.rows.push(Line::Cells(label.into(), cells));
+    }
+
+    /// Adds a row of markup: links, for example.
+    pub fn markup(&mut self, label: impl Into<String>, cells: impl IntoIterator<Item = Html>) {
+        self.rows.push(Line::Cells(label.into(), cells.into_iter().collect()));
+    }
+
+    /// What the download holds instead of the table's own texts.
+    pub fn with_csv(mut self, csv: String) -> Self {
+        self.csv = Some(csv);
+        self
+    }
+
+    /// The table with its download.
+    pub fn html(&self, file: &str) -> Html {
+        let columns = (self.header.len() + 1).to_string();
+        let head = self
+            .header
+            .iter()
+            .map(|name| Html::tag("th", &[("scope", "col"), ("class", "figure")], name));
+        let mut first = Html::element("td", &[], Html::default());
+        first.push(Html::join(head));
+        let mut body = Html::default();
+        for row in &self.rows {
+            body.push(match row {
+                Line::Heading(text) => {
+                    let cell = [("scope", "rowgroup"), ("colspan", columns.as_str())];
+                    Html::element("tr", &[("class", "head")], Html::tag("th", &cell, text))
+                }
+                Line::Cells(label, cells) => {
+                    let mut line = Html::tag("th", &[("scope", "row")], label);
+                    let cells = cells.iter().cloned();
+                    line.push(Html::join(cells.map(|cell| Html::element("td", &[], cell))));
+                    Html::element("tr", &[], line)
+                }
+            });
+        }
+        let mut table = Html::tag("caption", &[("class", "hidden")], &self.caption);
+        table.push(Html::element("thead", &[], Html::element("tr", &[], first)));
+        table.push(Html::element("tbody", &[], body));
+        let mut html = scrolling(&self.caption, Html::element("table", &[], table));
+        let about = format!("Download CSV: {}", self.caption);
+        let csv = self.csv.clone().unwrap_or_else(|| self.texts());
+        let link = download("Download CSV", &about, file, "text/csv", &csv);
+        html.push(Html::element("p", &[("class", "tools")], link));
+        html
+    }
+
+    /// The table's own texts as CSV; markup loses its tags.
+    fn texts(&self) -> String {
+        let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut lines =
+            vec![[String::new()].iter().chain(&self.header).map(|s| quote(s)).collect::<Vec<_>>()];
+        for row in &self.rows {
+            lines.push(match row {
+                Line::Heading(text) => vec![quote(text)],
+                Line::Cells(label, cells) => {
+                    let cells = cells.iter().map(|cell| quote(&plain(cell.as_str())));
+                    [quote(label)].into_iter().chain(cells).collect()
+                }
+            });
+        }
+        lines.into_iter().map(|line| line.join(",") + "\n").collect()
+    }
+}
+
+/// Markup without its tags.
+fn plain(markup: &str) -> String {
+    let mut text = String::new();
+    for piece in markup.split('<') {
+        text += piece.rsplit_once('>').map_or(piece, |(_, rest)| rest);
+    }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_heads_for_rows_and_columns_and_its_own_texts_as_csv() {
+        let mut table = Table::new("what", ["one", "two"]);
+        table.heading("group");
+        table.row("a < b", ["1", "2 %"]);
+        table.markup("link", [Html::tag("a", &[("href", "#x")], "3 & 4")]);
+        let html = table.html("t.csv");
+        let html = html.as_str();
+        assert!(html.contains("<th scope=\"rowgroup\" colspan=\"3\">group</th>"), "{html}");
+        assert!(html.contains("<th scope=\"row\">a &lt; b</th><td>1</td><td>2 %</td>"), "{html}");
+        assert_eq!(
+            table.texts(),
+            "\"\",\"one\",\"two\"\n\"group\"\n\"a < b\",\"1\",\"2 %\"\n\"link\",\"3 & 4\"\n"
+        );
+    }
+}
