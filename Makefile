@@ -13,14 +13,17 @@ MALLACC := $(TARGET)/release/mallacc
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium
+STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-workloads build guest demo test test-guest test-rust test-pops test-rtl \
-        rtl-setup test-long area bench lint clean install
+.PHONY: help setup setup-workloads setup-study traces build guest demo test test-guest test-rust \
+        test-pops test-rtl rtl-setup test-long area bench lint clean install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
 	@echo 'setup-workloads  install the programs of workloads/, and a browser to test reports in'
+	@echo 'setup-study      install the programs of the SMA study'
+	@echo 'traces           record their allocations into ./traces'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
 	@echo 'test             all tests but those of the RTL'
@@ -40,8 +43,11 @@ setup:
 	test -z "$$missing" || { echo "make: installing$$missing"; \
 	  $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
 
-setup-workloads:
-	@missing=''; for package in $(WORKLOAD_PACKAGES); do \
+# The programs of workloads/, and those whose allocations the SMA study is about.
+setup-workloads: PACKAGES := $(WORKLOAD_PACKAGES)
+setup-study: PACKAGES := $(STUDY_PACKAGES)
+setup-workloads setup-study:
+	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
 
@@ -50,6 +56,9 @@ guest:
 
 build: guest
 	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder -p mallacc-recorder
+
+traces: build
+	@workloads/traces/record.sh $(MALLACC) traces
 
 demo: setup build
 	@workloads/demo.sh $(MALLACC)

@@ -89,6 +89,14 @@ pub enum Command {
   mallacc area
   mallacc area --speedup 0.5     area for each percent of speedup, of a program 0.5 % faster")]
     Area(AreaArgs),
+    /// Compare scratch-pad allocators on recorded traces: the SMA paper's tables and figures
+    #[command(after_help = "Examples:
+  mallacc sma-study                      everything, from the traces in ./traces
+  mallacc sma-study fig8 fig9 --quick    two figures, with two subsets of each trace
+  mallacc sma-study --traces my --format markdown -o study.md
+
+Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh makes the paper's.")]
+    SmaStudy(SmaStudyArgs),
     /// List the runs in a store
     #[command(after_help = "Example:
   mallacc list --store study.db")]
@@ -267,6 +275,45 @@ pub struct RecordMallocsArgs {
     /// The program and its arguments
     #[arg(trailing_var_arg = true, value_name = "PROG", required = true)]
     pub command: Vec<OsString>,
+}
+
+/// `mallacc sma-study`.
+#[derive(Debug, Args)]
+pub struct SmaStudyArgs {
+    /// Tables and figures: table1, table2, fig4 to fig13 [default: all]
+    #[arg(value_name = "FIGURE")]
+    pub figures: Vec<String>,
+    /// The folder with the traces
+    #[arg(long, value_name = "DIR", default_value = "traces")]
+    pub traces: PathBuf,
+    /// Take what is there of traces that were cut short
+    #[arg(long)]
+    pub allow_truncated: bool,
+    /// Subsets of each trace [default: 10, with --quick 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub subsets: Option<u32>,
+    /// Few subsets and few memory sizes: a look in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
+    pub format: StudyFormat,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Forms of a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StudyFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For spreadsheets: a line for each number.
+    Csv,
+    /// For documents.
+    Markdown,
 }
 
 /// `mallacc block`.

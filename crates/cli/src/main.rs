@@ -25,6 +25,7 @@ mod replay;
 mod report;
 mod run;
 mod session;
+mod study;
 mod sweep;
 mod workload;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Validate(Validate::Blocks(args)) => blocks::validate(&args),
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
+        Command::SmaStudy(args) => study::run(&args),
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
         Command::Report(args) => report::run(&args),

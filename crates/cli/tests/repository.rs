@@ -130,6 +130,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-traces", &[]),
     ("mallacc-recorder", &["mallacc-traces"]),
     ("mallacc-report", &["mallacc-results"]),
+    ("mallacc-study", &["mallacc-traces", "sma"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
     ("mallacc-memory", &["mallacc-params"]),

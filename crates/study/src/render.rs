@@ -1,0 +1,160 @@
+//! Tables as text, Markdown, CSV and JSON.
+
+use crate::table::{Cell, Table};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// A cell as people read it: value, spread, the paper's in brackets.
+fn shown(cell: &Cell, decimals: usize) -> String {
+    let mut text = cell.value.map_or("-".into(), |value| format!("{value:.decimals$}"));
+    if let Some(spread) = cell.spread {
+        let _ = write!(text, " ±{spread:.decimals$}");
+    }
+    if let Some(paper) = cell.paper {
+        let _ = write!(text, " [{paper}]");
+    }
+    text
+}
+
+fn grid(table: &Table) -> Vec<Vec<String>> {
+    let head = std::iter::once(table.unit.to_owned()).chain(table.columns.iter().cloned());
+    let mut grid = vec![head.collect::<Vec<_>>()];
+    for row in &table.rows {
+        let cells = row.cells.iter().map(|cell| shown(cell, table.decimals));
+        grid.push(std::iter::once(row.name.clone()).chain(cells).collect());
+    }
+    grid
+}
+
+/// For a terminal. The paper's numbers stand in brackets.
+pub fn text(tables: &[Table]) -> String {
+    let mut out = String::new();
+    for table in tables {
+        let grid = grid(table);
+        let columns = grid.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            grid.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        };
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let _ = writeln!(out, "{}", table.title);
+        for row in &grid {
+            let mut line = String::new();
+            for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let _ = match at {
+                    0 => write!(line, "  {cell:<width$}"),
+                    _ => write!(line, "  {cell:>width$}"),
+                };
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        for note in &table.notes {
+            let _ = writeln!(out, "  {note}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// For documents.
+pub fn markdown(tables: &[Table]) -> String {
+    let mut out = String::new();
+    for table in tables {
+        let _ = writeln!(out, "### {}\n", table.title);
+        for (at, row) in grid(table).iter().enumerate() {
+            let _ = writeln!(out, "| {} |", row.join(" | "));
+            if at == 0 {
+                let _ = writeln!(out, "|---|{}", "---:|".repeat(row.len() - 1));
+            }
+        }
+        for note in &table.notes {
+            let _ = writeln!(out, "\n{note}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// For spreadsheets: a line for each number.
+pub fn csv(tables: &[Table]) -> String {
+    let mut out = String::from("table,row,column,value,spread,paper\n");
+    let field = |text: &str| match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    };
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for table in tables {
+        for row in &table.rows {
+            for (column, cell) in table.columns.iter().zip(&row.cells) {
+                let _ = writeln!(
+                    out,
+                    "{},{},{},{},{},{}",
+                    table.id,
+                    field(&row.name),
+                    field(column),
+                    number(cell.value),
+                    number(cell.spread),
+                    number(cell.paper)
+                );
+            }
+        }
+    }
+    out
+}
+
+/// For programs.
+pub fn json(tables: &[Table]) -> String {
+    let cell =
+        |cell: &Cell| json!({ "value": cell.value, "spread": cell.spread, "paper": cell.paper });
+    let tables: Vec<Value> = tables
+        .iter()
+        .map(|table| {
+            let rows: Vec<Value> = table
+                .rows
+                .iter()
+                .map(|row| {
+                    let cells = table.columns.iter().cloned().zip(row.cells.iter().map(cell));
+                    let cells: serde_json::Map<String, Value> = cells.collect();
+                    json!({ "name": row.name, "cells": cells })
+                })
+                .collect();
+            json!({
+                "table": table.id, "title": table.title, "unit": table.unit,
+                "rows": rows, "notes": table.notes,
+            })
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&json!({ "tables": tables }));
+    text.unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<Table> {
+        let mut table = Table {
+            id: "fig0",
+            title: "A figure".into(),
+            unit: "%",
+            decimals: 1,
+            columns: vec!["one".into(), "two, too".into()],
+            rows: Vec::new(),
+            notes: vec!["A note.".into()],
+        };
+        let spread = Cell { value: Some(1.25), spread: Some(0.5), paper: Some(40.0) };
+        table.row("gcc", vec![spread, Cell::default()]);
+        vec![table]
+    }
+
+    #[test]
+    fn every_form_has_value_spread_and_the_papers_number() {
+        let tables = sample();
+        assert!(text(&tables).contains("gcc  1.2 ±0.5 [40]         -\n"), "{}", text(&tables));
+        assert!(markdown(&tables).contains("|---|---:|---:|\n| gcc | 1.2 ±0.5 [40] | - |\n"));
+        let lines = "fig0,gcc,one,1.25,0.5,40\nfig0,gcc,\"two, too\",,,\n";
+        assert!(csv(&tables).ends_with(lines), "{}", csv(&tables));
+        let value: Value = serde_json::from_str(&json(&tables)).unwrap();
+        let cell = &value["tables"][0]["rows"][0]["cells"]["one"];
+        assert_eq!((cell["value"].as_f64(), cell["paper"].as_f64()), (Some(1.25), Some(40.0)));
+    }
+}
