@@ -93,8 +93,9 @@ fn inputs(args: &SmaStudyArgs) -> Result<Vec<Input>, Failure> {
 
 fn missing(folder: &Path, why: &str) -> Failure {
     Failure::failed(format!(
-        "traces {}: {why}; record them with `make setup-study traces` in Mallacc's source tree, or \
-         your own with `mallacc record-mallocs -o DIR/NAME.amt -- PROG`, and name DIR with --traces",
+        "traces {}: {why}; record them with `make setup-study traces` in Mallacc's source tree, \
+         or your own with `mallacc record-mallocs -o DIR/NAME.amt -- PROG`, and name DIR with \
+         --traces",
         folder.display()
     ))
 }
