@@ -2,7 +2,8 @@
 //
 // A microbenchmark makes all its inputs first, then runs `repeats` times over `iterations` steps
 // with as few instructions as possible between allocator calls. Repeat 0 is the warm-up; the region
-// of interest is the others. It prints one line with a checksum of its inputs.
+// of interest is the others. It prints one line with a checksum of its inputs. With --time it
+// measures the repeats on the processor that runs it and prints what they took first.
 #pragma once
 
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "mallacc.h"
+#include "timing.h"
 
 namespace micro {
 
@@ -18,14 +20,15 @@ struct Options {
   size_t iterations = 32768;  // per repeat, as in the paper
   size_t repeats = 13;        // the first is not measured
   uint64_t seed = 1;
+  bool time = false;
 
   size_t steps() const { return iterations * repeats; }
 };
 
 [[noreturn]] inline void usage_error(const char* program, const char* what, const char* value,
                                      const char* rule) {
-  fprintf(stderr, "%s: %s = %s: %s; usage: %s [--iterations N] [--repeats N] [--seed S]\n", program,
-          what, value, rule, program);
+  fprintf(stderr, "%s: %s = %s: %s; usage: %s [--iterations N] [--repeats N] [--seed S] [--time]\n",
+          program, what, value, rule, program);
   exit(2);
 }
 
@@ -34,6 +37,10 @@ inline Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const char* name = argv[i];
+    if (strcmp(name, "--time") == 0) {
+      options.time = true;
+      continue;
+    }
     const bool iterations = strcmp(name, "--iterations") == 0;
     const bool repeats = strcmp(name, "--repeats") == 0;
     if (!iterations && !repeats && strcmp(name, "--seed") != 0) {
@@ -110,13 +117,22 @@ class Checksum {
 template <typename Step>
 inline __attribute__((always_inline)) void measure(const Options& options, Step step) {
   for (size_t i = 0; i < options.iterations; ++i) step(i);
-  MALLACC_ROI_BEGIN();
   const size_t steps = options.steps();
+  if (options.time) {
+    for (size_t begin = options.iterations; begin < steps; begin += options.iterations) {
+      samples().take([&] {
+        for (size_t i = begin; i < begin + options.iterations; ++i) step(i);
+      });
+    }
+    return;
+  }
+  MALLACC_ROI_BEGIN();
   for (size_t i = options.iterations; i < steps; ++i) step(i);
   MALLACC_ROI_END();
 }
 
 inline int finish(const char* name, const Options& options, const Checksum& checksum) {
+  if (options.time) samples().print(options.iterations);
   printf("%s: %zu repeats of %zu iterations, seed %llu, inputs %016llx\n", name, options.repeats,
          options.iterations, static_cast<unsigned long long>(options.seed),
          static_cast<unsigned long long>(checksum.value()));

@@ -77,7 +77,13 @@ pub enum Command {
   mallacc block 488b00 --html timeline.html")]
     Block(BlockArgs),
     /// Compare the core model with measured hardware
-    #[command(subcommand, after_help = "Example:\n  mallacc validate blocks bhive.csv --worst 20")]
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  mallacc validate blocks bhive.csv --worst 20
+  mallacc validate memory
+  mallacc validate host --quick"
+    )]
     Validate(Validate),
     /// Write what a recorded program asks of a malloc cache, to drive the RTL with
     #[command(after_help = "Example:
@@ -203,6 +209,7 @@ pub struct ReportArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
+    #[value(alias = "text")]
     Table,
     /// For programs: everything.
     Json,
@@ -343,6 +350,57 @@ pub enum Validate {
     #[command(after_help = "Example:
   mallacc validate blocks bhive.csv --worst 20")]
     Blocks(ValidateBlocksArgs),
+    /// Caches, TLBs and memory by pointer chases from 4 KB to 64 MB
+    #[command(after_help = "Examples:
+  mallacc validate memory
+  mallacc validate memory --machine mine.toml --format csv")]
+    Memory(ValidateMemoryArgs),
+    /// The microbenchmarks timed on this computer, against its core family's machine
+    #[command(after_help = "Examples:
+  mallacc validate host
+  mallacc validate host tp tp_small --quick
+  mallacc validate host --machine haswell --format json")]
+    Host(ValidateHostArgs),
+}
+
+/// `mallacc validate memory`.
+#[derive(Debug, Args)]
+pub struct ValidateMemoryArgs {
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+}
+
+/// `mallacc validate host`.
+#[derive(Debug, Args)]
+pub struct ValidateHostArgs {
+    /// Which microbenchmarks [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The machine: a name or a file [default: the host's core family]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Iterations in each repeat [default: 32768, with --quick 2048]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u64>,
+    /// Times that each program is started [default: 5, with --quick 2]
+    #[arg(long, value_name = "N")]
+    pub processes: Option<u32>,
+    /// Few iterations: a look in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the benchmarks' inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// `mallacc validate blocks`.

@@ -14,6 +14,8 @@ mod configs;
 mod error;
 mod fill;
 mod hardware;
+mod hierarchy;
+mod host;
 mod inspect;
 mod interrupt;
 mod mallocs;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         Command::Micro(args) => micro::run(&args),
         Command::Block(args) => blocks::block(&args),
         Command::Validate(Validate::Blocks(args)) => blocks::validate(&args),
+        Command::Validate(Validate::Memory(args)) => hierarchy::run(&args),
+        Command::Validate(Validate::Host(args)) => host::run(&args),
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
         Command::SmaStudy(args) => study::run(&args),

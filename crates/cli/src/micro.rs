@@ -18,8 +18,8 @@ pub const NAMES: [&str; 6] =
 /// Overrides where their programs are.
 const DIRECTORY_VARIABLE: &str = "MALLACC_MICRO";
 /// Iterations and repeats: as in the paper, and few.
-const USUAL: (u64, u64) = (32768, 13);
-const QUICK: (u64, u64) = (2048, 4);
+pub const USUAL: (u64, u64) = (32768, 13);
+pub const QUICK: (u64, u64) = (2048, 4);
 
 /// Runs the command.
 pub fn run(args: &MicroArgs) -> Done {
@@ -73,7 +73,8 @@ pub fn run(args: &MicroArgs) -> Done {
     Ok(code)
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
+/// The microbenchmarks of these names, all without any.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     if names.is_empty() {
         return Ok(NAMES.to_vec());
     }
@@ -84,7 +85,8 @@ fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(known).collect()
 }
 
-fn program(name: &str) -> Result<PathBuf, Failure> {
+/// Where the program of a microbenchmark is.
+pub fn program(name: &str) -> Result<PathBuf, Failure> {
     let directories = match std::env::var_os(DIRECTORY_VARIABLE) {
         Some(directory) => vec![PathBuf::from(directory)],
         None => {

@@ -21,8 +21,10 @@ params! {
 }
 
 /// Machines that come with the program: name and file text.
-pub const BUILT_IN: &[(&str, &str)] =
-    &[("haswell", include_str!("../../../machines/haswell.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("haswell", include_str!("../../../machines/haswell.toml")),
+    ("goldencove", include_str!("../../../machines/goldencove.toml")),
+];
 
 impl Machine {
     /// A built-in machine by name, or a file by path (a name with a slash or ending in `.toml`).
@@ -70,7 +72,7 @@ impl Machine {
             ("core.rob", core.rob, 8, 512),
             ("core.rs", core.rs, 4, 250),
             ("core.lq", core.lq, 4, 256),
-            ("core.sq", core.sq, 4, 64),
+            ("core.sq", core.sq, 4, 128),
             ("core.idq", core.idq, 4, 256),
             ("core.decode.queue", core.decode.queue, 4, 64),
             ("core.decode.width", core.decode.width, 1, 8),
@@ -113,6 +115,17 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(path).unwrap(), text);
         assert_eq!(Machine::find("haswell"), Ok(Machine::default()));
+    }
+
+    #[test]
+    fn every_built_in_machine_builds_and_has_its_name() {
+        for (name, _) in BUILT_IN {
+            let machine = Machine::find(name).unwrap();
+            assert_eq!(machine.name, *name);
+            let none = accel::registry::find("none").unwrap();
+            let none = none.build(&none.defaults()).unwrap();
+            assert!(crate::Core::new(&machine, none, ()).is_ok(), "{name}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Stores in flight: forwarding to loads, and which loads may go ahead of them.
 
 /// Remembered stores: a power of two, at least the store queue's length.
-const RING: usize = 64;
+const RING: usize = 128;
 /// Index from 8-byte granule to the youngest store that wrote it. Direct-mapped; a collision loses
 /// a forwarding, never invents one.
 const INDEX: usize = 1024;

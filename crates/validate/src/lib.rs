@@ -4,6 +4,7 @@
 //!   hex ──> code ──> unroll (copies, addresses) ──> uarch::Core ──> Prediction
 //!                                                        └─ observer ──> Timeline ──> text, HTML
 //!   FILE.csv ──> rows ──> predictions ──> score (MAPE, median, tau, by category) ──> report
+//!   chases over sizes ──> uarch::Core ──> hierarchy: cycles/access against measured latencies
 //! ```
 //!
 //! | module | what it knows |
@@ -16,11 +17,15 @@
 //! | [`category`] | what kind of work a block does |
 //! | [`score`], [`tau`] | statistics of the error |
 //! | [`report`] | the same as table, CSV and JSON |
+//! | [`hierarchy`] | caches, TLBs and memory by pointer chases |
+//! | [`host`] | microbenchmarks timed on this processor against its machine |
 
 pub mod bhive;
 pub mod blocks;
 pub mod category;
 pub mod code;
+pub mod hierarchy;
+pub mod host;
 pub mod html;
 pub mod report;
 pub mod score;

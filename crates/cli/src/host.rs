@@ -1,0 +1,202 @@
+//! `mallacc validate host`: the microbenchmarks timed natively on this computer, against their
+//! simulation on the machine of its core family. It reports; nothing depends on the outcome.
+//!
+//! ```text
+//! programs with --time, the allocator preloaded ──> samples ──┐
+//! the same programs under QEMU, baseline alone ──> cycles ────┴──> validate::host ──> report
+//! ```
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use accel::Choice;
+use sim::{ConfigSpec, Plan};
+use uarch::Machine;
+use validate::host::{Comparison, Family, Report, Spread, Timed, family};
+
+use crate::args::{Format, ReportArgs, SAMPLE, STORE, ValidateHostArgs};
+use crate::error::{Done, Failure};
+use crate::micro::{self, QUICK, USUAL};
+use crate::output::{Stream, print};
+use crate::run::{self, Target};
+use crate::session;
+
+/// The allocator without marker instructions, beside the one with them.
+const PLAIN: &str = "libmallacc_guest_plain.so";
+/// Times that each program is started: addresses differ from one to the next.
+const PROCESSES: u32 = 5;
+const PROCESSES_QUICK: u32 = 2;
+
+/// What of the microbenchmarks runs on both sides.
+struct Work {
+    iterations: u64,
+    repeats: u64,
+    seed: u64,
+    processes: u32,
+}
+
+impl Work {
+    fn from_args(args: &ValidateHostArgs) -> Result<Self, Failure> {
+        let (iterations, repeats) = if args.quick { QUICK } else { USUAL };
+        let usual = if args.quick { PROCESSES_QUICK } else { PROCESSES };
+        let processes = args.processes.unwrap_or(usual);
+        if processes == 0 {
+            return Err(Failure::usage("--processes 0: must be at least 1"));
+        }
+        Ok(Self {
+            iterations: args.iterations.unwrap_or(iterations),
+            repeats: args.repeats.unwrap_or(repeats),
+            seed: args.seed,
+            processes,
+        })
+    }
+
+    fn options(&self) -> Vec<OsString> {
+        let values =
+            [("--iterations", self.iterations), ("--repeats", self.repeats), ("--seed", self.seed)];
+        let pair = |(name, value): &(&str, u64)| [(*name).into(), value.to_string().into()];
+        values.iter().flat_map(pair).collect()
+    }
+
+    /// Steps of all repeats but the warm-up.
+    fn measured_steps(&self) -> u64 {
+        self.iterations * (self.repeats - 1)
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &ValidateHostArgs) -> Done {
+    let names = micro::chosen(&args.names)?;
+    let work = Work::from_args(args)?;
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let host = Family::parse(&cpuinfo);
+    let mut notes = Vec::new();
+    let machine = match (&args.machine, host.machine()) {
+        (Some(name), _) => Machine::find(name)?,
+        (None, Some(name)) => Machine::find(name)?,
+        (None, None) => {
+            notes.push(host.unknown());
+            Machine::find(family::FALLBACK)?
+        }
+    };
+    notes.extend(about(&machine));
+    let marked = launch::paths::guest()?;
+    let plain = marked.with_file_name(PLAIN);
+    if !plain.is_file() {
+        return Err(Failure::failed(format!(
+            "{}: not found; it is the allocator without markers, build it with `make guest`",
+            plain.display()
+        )));
+    }
+    let (mut rows, mut clock) = (Vec::new(), Vec::new());
+    for name in names {
+        rows.push(compare(name, &work, &machine, [&plain, &marked], &mut clock)?);
+    }
+    let report =
+        Report { host, machine: machine.name, cycles_per_tick: Spread::of(&clock), rows, notes };
+    let text = match args.format {
+        Format::Table => report.text(),
+        Format::Csv => report.csv(),
+        Format::Json => report.json(),
+    };
+    print(Stream::Stdout, &text)?;
+    Ok(0)
+}
+
+/// What a reader has to know to read the figures.
+fn about(machine: &Machine) -> Vec<String> {
+    let mut notes = vec![
+        "native: the allocator without its marker instructions, as the simulator leaves them out; \
+         `markers` has them in, where they are nops and stores"
+            .to_owned(),
+        "antagonist: its cache thrashing is a marker that does nothing natively, so it has no \
+         error (the paper leaves it out too)"
+            .to_owned(),
+        "gauss and gauss_free contain page faults and system calls, which the simulator charges \
+         a constant each and this kernel its own price"
+            .to_owned(),
+    ];
+    if machine.name != "haswell" {
+        notes.push(format!(
+            "{}: ports, uops and latencies of instructions are Haswell's, the only table there \
+             is; see the head of its machine file",
+            machine.name
+        ));
+    }
+    notes
+}
+
+fn compare(
+    name: &str,
+    work: &Work,
+    machine: &Machine,
+    [plain, marked]: [&Path; 2],
+    clock: &mut Vec<f64>,
+) -> Result<Comparison, Failure> {
+    let program = micro::program(name)?;
+    let (mut native, mut with_markers, mut skipped) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..work.processes {
+        let timed = time(name, &program, work, plain)?;
+        let (kept, left_out) = timed.cycles_per_step();
+        native.extend(kept);
+        skipped += left_out;
+        clock.extend(timed.cycles_per_tick());
+        with_markers.extend(time(name, &program, work, marked)?.cycles_per_step().0);
+    }
+    Ok(Comparison {
+        name: name.to_owned(),
+        native: Spread::of(&native),
+        marked: Spread::of(&with_markers),
+        simulated: Some(simulate(name, program, work, machine)?),
+        kept: native.len(),
+        skipped,
+    })
+}
+
+/// Runs a program natively with an allocator preloaded, and reads what it measured.
+fn time(name: &str, program: &Path, work: &Work, allocator: &Path) -> Result<Timed, Failure> {
+    let mut command = Command::new(program);
+    command.args(work.options()).arg("--time").env("LD_PRELOAD", allocator);
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::failed(format!("{}: cannot run: {error}", program.display())))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("it said nothing");
+        return Err(Failure::failed(format!("{name} failed natively ({}): {said}", output.status)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Timed::parse(&text).map_err(|error| Failure::failed(format!("{name} with --time: {error}")))
+}
+
+/// Simulated cycles of a step, of the baseline alone.
+fn simulate(name: &str, program: PathBuf, work: &Work, machine: &Machine) -> Result<f64, Failure> {
+    let mut target = Target::new(program.into(), work.options());
+    (target.silent, target.deterministic, target.seed) = (true, true, work.seed);
+    let prepared = target.prepare()?;
+    let accelerator = Choice::parse("none")?;
+    let specs = [ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator }];
+    let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
+    let unstored = ReportArgs {
+        format: Format::Table,
+        output: None,
+        detail: false,
+        quiet: true,
+        store: STORE.into(),
+        no_store: true,
+    };
+    let (_, mut rows) = session::open(&unstored, Stream::Stdout)?;
+    let (finished, status) = run::simulate(&mut target, prepared, (plan, &specs), &mut rows, true)?;
+    if let Some(error) = &finished.error {
+        return Err(Failure::failed(format!("{name}: {error}")));
+    }
+    let cycles = finished.run.configurations.first().map_or(0, |item| item.cycles);
+    if status != 0 || finished.interrupted || cycles == 0 {
+        return Err(Failure::failed(format!(
+            "{name}: its simulation did not end (status {status})"
+        )));
+    }
+    Ok(cycles as f64 / work.measured_steps() as f64)
+}

@@ -1,0 +1,166 @@
+//! A pointer chase through the whole core.
+//!
+//! ```text
+//! again:  mov rax, [rax]      488b00    the data is the next place's address
+//!         dec rcx             48ffc9
+//!         jne again           75f8
+//! ```
+//!
+//! The counter and the branch depend on no load and take less than a cycle beside one, so the
+//! chain of loads alone sets the pace. One load, and so one instruction address, makes every
+//! access, as in the loops behind published latencies; a prefetcher that goes by the address of
+//! the instruction sees them all.
+
+use accel::registry;
+use decode::{Block, Decoder};
+use params::ConfigError;
+use stream::BlockDef;
+use uarch::{Core, Machine, Step};
+
+/// Where the loop and its data lie.
+const CODE: u64 = 0x40_1000;
+const DATA: u64 = 0x7f00_0000_0000;
+/// The loop's instructions.
+const LOOP: &[u8] = &[0x48, 0x8b, 0x00, 0x48, 0xff, 0xc9, 0x75, 0xf8];
+const LENGTHS: [u8; 3] = [3, 3, 2];
+/// Bytes of a line, and bits of a page's offset.
+const LINE: u64 = 64;
+pub(super) const PAGE_SHIFT: u32 = 12;
+/// Lines of a page.
+const PAGE_LINES: u64 = (1 << PAGE_SHIFT) / LINE;
+/// Accesses that run with all times before the counted ones: many times a reorder buffer.
+const SETTLE: usize = 2_000;
+/// Accesses counted: a whole round of the smaller sizes several times over, and enough of the
+/// larger ones for the mean of a uniform order.
+const COUNTED: usize = 100_000;
+
+/// The order in which a chase visits its places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One cycle through all places, shuffled.
+    Random,
+    /// By increasing address.
+    Linear,
+}
+
+impl Order {
+    /// Its name in reports.
+    pub fn pattern(self) -> &'static str {
+        match self {
+            Self::Random => "random chase",
+            Self::Linear => "linear chase",
+        }
+    }
+}
+
+/// A chase that is ready to run: one round has warmed everything.
+pub struct Chase {
+    core: Core,
+    block: Block,
+    places: Vec<u64>,
+}
+
+impl Chase {
+    /// Over `bytes`, a place in every line.
+    pub fn lines(machine: &Machine, bytes: u64, order: Order) -> Result<Self, ConfigError> {
+        Self::new(machine, (0..bytes / LINE).map(|i| DATA + i * LINE).collect(), order)
+    }
+
+    /// Over `pages` pages, a place in each. The places move on by a line from page to page, and
+    /// by one more from one group of pages to the next, so that they spread over all sets of a
+    /// cache as densely packed lines do.
+    pub fn pages(machine: &Machine, pages: u64) -> Result<Self, ConfigError> {
+        let place = |i: u64| DATA + (i << PAGE_SHIFT) + (i + i / PAGE_LINES) % PAGE_LINES * LINE;
+        Self::new(machine, (0..pages).map(place).collect(), Order::Random)
+    }
+
+    fn new(machine: &Machine, mut places: Vec<u64>, order: Order) -> Result<Self, ConfigError> {
+        if order == Order::Random {
+            shuffle(&mut places);
+        }
+        let none = registry::find("none")?;
+        let core = Core::new(machine, none.build(&none.defaults())?, ())?;
+        let (lens, bytes) = (LENGTHS.to_vec(), LOOP.to_vec());
+        let block = Decoder::haswell().block(&BlockDef { id: 0, addr: CODE, lens, bytes });
+        let mut chase = Self { core, block, places };
+        for at in 0..chase.places.len() {
+            chase.core.warm(&step(&chase.block, &chase.places[at..=at]));
+        }
+        Ok(chase)
+    }
+
+    /// Mean cycles of an access, over whole rounds where they are short.
+    pub fn cycles_per_access(&mut self) -> f64 {
+        let round = self.places.len();
+        let counted = if round < COUNTED { COUNTED - COUNTED % round } else { COUNTED };
+        self.advance(0, SETTLE);
+        let begin = self.core.cycles();
+        self.advance(SETTLE, counted);
+        (self.core.cycles() - begin) as f64 / counted as f64
+    }
+
+    fn advance(&mut self, from: usize, count: usize) {
+        for at in from..from + count {
+            let at = at % self.places.len();
+            self.core.execute(&step(&self.block, &self.places[at..=at]));
+        }
+    }
+}
+
+fn step<'a>(block: &'a Block, addresses: &'a [u64]) -> Step<'a> {
+    Step { block, addresses, repeats: &[], values: &[], next: block.addr }
+}
+
+/// Fisher and Yates's shuffle, driven by a xorshift generator (Marsaglia 2003) of a fixed seed.
+fn shuffle(places: &mut [u64]) {
+    let mut random = 0x1234_5678_9abc_def1_u64;
+    for at in (1..places.len()).rev() {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        places.swap(at, (random >> 20) as usize % (at + 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loop_is_a_load_a_count_and_a_branch_back() {
+        let machine = Machine::default();
+        let chase = Chase::lines(&machine, 4096, Order::Linear).unwrap();
+        assert_eq!(chase.block.unknown, 0);
+        assert_eq!(chase.block.branch.target, CODE);
+        assert_eq!((chase.block.slots.len(), chase.places.len()), (1, 64));
+    }
+
+    #[test]
+    fn a_shuffled_chase_visits_every_place_once() {
+        let mut places: Vec<u64> = (0..1000).collect();
+        shuffle(&mut places);
+        assert!(places.windows(2).filter(|w| w[1] == w[0] + 1).count() < 10, "still in order");
+        places.sort_unstable();
+        assert!(places.iter().copied().eq(0..1000));
+    }
+
+    #[test]
+    fn places_of_pages_spread_over_the_sets_of_a_cache() {
+        // 512 sets of 64-byte lines: 1,024 pages put two places into each.
+        let machine = Machine::default();
+        let chase = Chase::pages(&machine, 1024).unwrap();
+        let mut sets = [0; 512];
+        for place in &chase.places {
+            sets[(place / LINE % 512) as usize] += 1;
+        }
+        assert!(sets.iter().all(|&count| count == 2), "{sets:?}");
+    }
+
+    #[test]
+    fn a_chase_in_the_first_level_takes_its_latency_and_the_loop_adds_nothing() {
+        let mut machine = Machine::default();
+        machine.memory.l1d.latency = 7;
+        let mut chase = Chase::lines(&machine, 4096, Order::Random).unwrap();
+        assert_eq!(chase.cycles_per_access(), 7.0);
+    }
+}

@@ -1,0 +1,258 @@
+//! Native against simulated, as text, CSV and JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::family::Family;
+use super::spread::Spread;
+
+/// The paper's own errors for these microbenchmarks, simulator against a Haswell (Table 1).
+const PAPER: &[(&str, f64)] = &[
+    ("gauss", 0.0532),
+    ("gauss_free", 0.0367),
+    ("tp", 0.123),
+    ("tp_small", 0.0592),
+    ("sized_deletes", 0.0421),
+];
+/// Their mean.
+pub const PAPER_MEAN: f64 = 0.0628;
+/// The microbenchmark whose cache thrashing is a marker, which does nothing natively.
+const SIMULATED_ONLY: &str = "antagonist";
+
+/// One microbenchmark on both sides. A step is a malloc and a free; of gauss a malloc, of
+/// gauss_free and antagonist a malloc and half a free.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Its name.
+    pub name: String,
+    /// Native cycles of a step, without marker instructions.
+    pub native: Option<Spread>,
+    /// Native cycles of a step with the allocator's markers in place, which are instructions too.
+    pub marked: Option<Spread>,
+    /// Simulated cycles of a step; the simulator leaves markers out.
+    pub simulated: Option<f64>,
+    /// Samples whose calibration held.
+    pub kept: usize,
+    /// Samples left out because it did not.
+    pub skipped: usize,
+}
+
+impl Comparison {
+    /// Simulated relative to native, signed: 0.1 is ten per cent too slow.
+    pub fn error(&self) -> Option<f64> {
+        match (self.native, self.simulated) {
+            (Some(native), Some(simulated)) if native.median > 0.0 => {
+                Some(simulated / native.median - 1.0)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether both sides do the same work.
+    pub fn comparable(&self) -> bool {
+        self.name != SIMULATED_ONLY
+    }
+
+    /// The paper's error.
+    pub fn paper(&self) -> Option<f64> {
+        PAPER.iter().find(|(name, _)| *name == self.name).map(|(_, error)| *error)
+    }
+}
+
+/// Everything about a comparison with a host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The processor.
+    pub host: Family,
+    /// Name of the machine simulated.
+    pub machine: String,
+    /// Core cycles for each tick of the time-stamp counter.
+    pub cycles_per_tick: Option<Spread>,
+    /// One for each microbenchmark.
+    pub rows: Vec<Comparison>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Mean absolute error of the microbenchmarks that do the same on both sides.
+    pub fn mean_error(&self) -> Option<f64> {
+        let same = self.rows.iter().filter(|row| row.comparable());
+        let errors: Vec<f64> = same.filter_map(|row| row.error().map(f64::abs)).collect();
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    }
+
+    fn samples(&self) -> (usize, usize) {
+        let sum = |count: fn(&Comparison) -> usize| self.rows.iter().map(count).sum();
+        (sum(|row| row.kept), sum(|row| row.skipped))
+    }
+
+    /// For reading.
+    pub fn text(&self) -> String {
+        let host = &self.host;
+        let mut out = format!(
+            "host     {} (family {}, model {})\nmachine  {}\n\ncycles of a step\n",
+            host.name, host.family, host.model, self.machine
+        );
+        let _ = writeln!(
+            out,
+            "{:<14} {:>7}  {:>15}  {:>9}  {:>8}  {:>7}  {:>8}  {:>9}",
+            "", "native", "95 %", "simulated", "error", "paper's", "markers", "kept/all"
+        );
+        for row in &self.rows {
+            let percent = |v: Option<f64>| v.map_or("-".into(), |v| format!("{:+.1} %", 100.0 * v));
+            let native = row.native.map_or("-".into(), |n| format!("{:.1}", n.median));
+            let interval =
+                row.native.map_or("-".into(), |n| format!("{:.1} to {:.1}", n.low, n.high));
+            let simulated = row.simulated.map_or("-".into(), |s| format!("{s:.1}"));
+            let error = if row.comparable() { percent(row.error()) } else { "-".into() };
+            let paper = row.paper().map_or("-".into(), |p| format!("{:.2} %", 100.0 * p));
+            let marked = row.marked.map_or("-".into(), |m| format!("{:.1}", m.median));
+            let _ = writeln!(
+                out,
+                "{:<14} {native:>7}  {interval:>15}  {simulated:>9}  {error:>8}  {paper:>7}  \
+                 {marked:>8}  {:>9}",
+                row.name,
+                format!("{}/{}", row.kept, row.kept + row.skipped)
+            );
+        }
+        let mean = self.mean_error().map_or("-".into(), |e| format!("{:.2} %", 100.0 * e));
+        let _ = writeln!(
+            out,
+            "\nmean absolute error {mean}; the paper's simulator against a Haswell: {:.2} %",
+            100.0 * PAPER_MEAN
+        );
+        out += &self.noise();
+        for note in &self.notes {
+            let _ = writeln!(out, "- {note}");
+        }
+        out
+    }
+
+    fn noise(&self) -> String {
+        let (kept, skipped) = self.samples();
+        let mut spreads: Vec<f64> =
+            self.rows.iter().filter_map(|row| row.native.map(|n| n.spread)).collect();
+        spreads.sort_by(f64::total_cmp);
+        let widest = spreads.last().map_or("-".into(), |s| format!("{:.1} %", 100.0 * s));
+        let clock = self.cycles_per_tick.map_or("-".into(), |c| {
+            format!("{:.3} core cycles a tick ({:.3} to {:.3})", c.median, c.low, c.high)
+        });
+        format!(
+            "noise: {skipped} of {} samples left out because the calibration beside them moved over \
+             2 %; widest middle half {widest} of the median; {clock}\n",
+            kept + skipped
+        )
+    }
+
+    /// A line for each microbenchmark; what is undefined is empty.
+    pub fn csv(&self) -> String {
+        let mut out = String::from(
+            "name,machine,native,native_low,native_high,native_spread,native_marked,simulated,\
+             error,paper_error,comparable,kept,skipped\n",
+        );
+        for row in &self.rows {
+            let field = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.4}"));
+            let _ = writeln!(
+                out,
+                "{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                row.name,
+                self.machine,
+                field(row.native.map(|n| n.median)),
+                field(row.native.map(|n| n.low)),
+                field(row.native.map(|n| n.high)),
+                field(row.native.map(|n| n.spread)),
+                field(row.marked.map(|n| n.median)),
+                field(row.simulated),
+                field(row.error()),
+                field(row.paper()),
+                row.comparable(),
+                row.kept,
+                row.skipped
+            );
+        }
+        out
+    }
+
+    /// As JSON; what is undefined is null.
+    pub fn json(&self) -> String {
+        let mut document = serde_json::json!(self);
+        document["mean_absolute_error"] = serde_json::json!(self.mean_error());
+        document["paper_mean_absolute_error"] = serde_json::json!(PAPER_MEAN);
+        for (value, row) in document["rows"].as_array_mut().into_iter().flatten().zip(&self.rows) {
+            value["error"] = serde_json::json!(row.error());
+            value["paper_error"] = serde_json::json!(row.paper());
+            value["comparable"] = serde_json::json!(row.comparable());
+        }
+        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, native: f64, simulated: f64) -> Comparison {
+        Comparison {
+            name: name.into(),
+            native: Spread::of(&[native]),
+            marked: Spread::of(&[native + 2.0]),
+            simulated: Some(simulated),
+            kept: 1,
+            skipped: 3,
+        }
+    }
+
+    fn report() -> Report {
+        let mut silent = row("gauss", 1.0, 1.0);
+        (silent.native, silent.kept, silent.skipped) = (None, 0, 4);
+        let rows = vec![
+            row("tp", 20.0, 22.0),
+            row("tp_small", 20.0, 16.0),
+            row("antagonist", 20.0, 90.0),
+            silent,
+        ];
+        Report {
+            host: Family::default(),
+            machine: "haswell".into(),
+            cycles_per_tick: None,
+            rows,
+            notes: vec!["a note".into()],
+        }
+    }
+
+    #[test]
+    fn the_papers_errors_have_the_papers_mean() {
+        let mean = PAPER.iter().map(|(_, error)| error).sum::<f64>() / PAPER.len() as f64;
+        assert!((mean - PAPER_MEAN).abs() < 0.00005, "{mean}");
+    }
+
+    #[test]
+    fn the_mean_error_leaves_out_what_is_not_comparable_or_not_measured() {
+        // +10 % and -20 %.
+        assert!((report().mean_error().unwrap() - 0.15).abs() < 1e-12);
+        let none = Report { rows: Vec::new(), ..report() };
+        assert_eq!(none.mean_error(), None);
+    }
+
+    #[test]
+    fn a_row_has_both_sides_the_error_the_papers_and_its_samples() {
+        let text = report().text();
+        let words = |name: &str| {
+            let line = text.lines().find(|l| l.split_whitespace().next() == Some(name)).unwrap();
+            line.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(words("tp"), "tp 20.0 20.0 to 20.0 22.0 +10.0 % 12.30 % 22.0 1/4");
+        assert_eq!(words("antagonist"), "antagonist 20.0 20.0 to 20.0 90.0 - - 22.0 1/4");
+        assert_eq!(words("gauss"), "gauss - - 1.0 - 5.32 % 3.0 0/4");
+        assert!(text.contains("mean absolute error 15.00 %") && text.contains("6.28 %"), "{text}");
+        assert!(text.contains("13 of 16 samples left out") && text.contains("- a note"), "{text}");
+        let csv = report().csv();
+        assert!(csv.contains("tp_small,haswell,20.0000,20.0000,20.0000,0.0000,22.0000,16.0000,"));
+        assert!(csv.contains("gauss,haswell,,,,,3.0000,1.0000,,0.0532,true,0,4"), "{csv}");
+        let json: serde_json::Value = serde_json::from_str(&report().json()).unwrap();
+        assert_eq!(json["rows"][3]["error"], serde_json::Value::Null);
+        assert_eq!(json["rows"][2]["comparable"], false);
+    }
+}

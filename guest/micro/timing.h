@@ -1,0 +1,89 @@
+// Timing of a microbenchmark on the processor that runs it (--time).
+//
+// The time-stamp counter ticks at a constant rate, the core's clock does not. So next to each
+// measurement, before it and after it, runs a chain of register-to-register additions, each of
+// which needs the one before: as many cycles as additions, on every core. (Additions of an
+// immediate would not do: recent cores carry them out at rename, several in a cycle.) Its ticks
+// turn the measurement's into cycles, and how far the two chains differ tells whether the clock
+// changed or something else ran in between. Samples are kept and printed at the end, so that
+// printing, which allocates, stays out of the measurements.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+namespace micro {
+
+// Additions of a chain: some 40 us, long against reading the counter, short against a time slice.
+constexpr uint64_t kChainBlocks = 2048;
+constexpr uint64_t kChainAdditions = kChainBlocks * 64;
+
+// Ticks of the time-stamp counter; nothing before it is still running, nothing after it has begun.
+inline uint64_t ticks() {
+  uint32_t low, high;
+  __asm__ __volatile__("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// Ticks of a chain.
+inline uint64_t chain() {
+  uint64_t sum = 1, left = kChainBlocks;
+  const uint64_t addend = 3, begin = ticks();
+  __asm__ __volatile__(
+      "1:\n\t"
+      ".rept 64\n\t"
+      "addq %[addend], %[sum]\n\t"
+      ".endr\n\t"
+      "decq %[left]\n\t"
+      "jnz 1b"
+      : [sum] "+r"(sum), [left] "+r"(left)
+      : [addend] "r"(addend)
+      : "cc");
+  return ticks() - begin;
+}
+
+// Ticks of a repeat, and of the chains beside it.
+struct Sample {
+  uint64_t ticks, before, after;
+};
+
+constexpr size_t kSamplesMost = 1000;
+
+class Samples {
+ public:
+  // Times body(), a repeat.
+  template <typename Body>
+  void take(Body body) {
+    Sample sample;
+    sample.before = chain();
+    const uint64_t begin = ticks();
+    body();
+    sample.ticks = ticks() - begin;
+    sample.after = chain();
+    if (count_ < kSamplesMost) samples_[count_++] = sample;
+  }
+
+  // A line for each sample; the first names the additions of a chain and the steps of a repeat.
+  void print(size_t iterations) const {
+    printf("timed: %llu additions, %zu steps\n", static_cast<unsigned long long>(kChainAdditions),
+           iterations);
+    for (size_t i = 0; i < count_; ++i) {
+      printf("sample: %llu ticks, %llu before, %llu after\n",
+             static_cast<unsigned long long>(samples_[i].ticks),
+             static_cast<unsigned long long>(samples_[i].before),
+             static_cast<unsigned long long>(samples_[i].after));
+    }
+  }
+
+ private:
+  Sample samples_[kSamplesMost];
+  size_t count_ = 0;
+};
+
+inline Samples& samples() {
+  static Samples all;
+  return all;
+}
+
+}  // namespace micro
