@@ -105,7 +105,7 @@ install: build
 	install $(MALLACC) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(TARGET)/release/libmallacc_feeder.so \
 	  $(TARGET)/release/libmallacc_recorder.so guest/build/libmallacc_guest.so \
-	  $(DESTDIR)$(PREFIX)/lib/mallacc/
+	  guest/build/libmallacc_guest_plain.so $(DESTDIR)$(PREFIX)/lib/mallacc/
 	for program in $(basename $(notdir $(wildcard guest/micro/*.cc))); do \
 	  install guest/build/micro/$$program $(DESTDIR)$(PREFIX)/lib/mallacc/micro/ || exit 1; done
 	install -m 644 guest/include/mallacc.h $(DESTDIR)$(PREFIX)/include/

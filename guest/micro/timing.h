@@ -5,7 +5,9 @@
 // which needs the one before: as many cycles as additions, on every core. (Additions of an
 // immediate would not do: recent cores carry them out at rename, several in a cycle.) Its ticks
 // turn the measurement's into cycles, and how far the two chains differ tells whether the clock
-// changed or something else ran in between. Samples are kept and printed at the end, so that
+// changed or something else ran in between. A chain does not notice a neighbour on the core's other
+// hardware thread, since it leaves most of the core free; so beside it run four chains at once,
+// which do. Samples are kept and printed at the end, so that
 // printing, which allocates, stays out of the measurements.
 #pragma once
 
@@ -43,9 +45,30 @@ inline uint64_t chain() {
   return ticks() - begin;
 }
 
-// Ticks of a repeat, and of the chains beside it.
+// Ticks of four chains at once, each a quarter as long: a quarter of a chain's cycles where four
+// additions can be done in a cycle and nobody else takes part.
+inline uint64_t four_chains() {
+  uint64_t a = 1, b = 1, c = 1, d = 1, left = kChainBlocks;
+  const uint64_t addend = 3, begin = ticks();
+  __asm__ __volatile__(
+      "1:\n\t"
+      ".rept 16\n\t"
+      "addq %[addend], %[a]\n\t"
+      "addq %[addend], %[b]\n\t"
+      "addq %[addend], %[c]\n\t"
+      "addq %[addend], %[d]\n\t"
+      ".endr\n\t"
+      "decq %[left]\n\t"
+      "jnz 1b"
+      : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [left] "+r"(left)
+      : [addend] "r"(addend)
+      : "cc");
+  return ticks() - begin;
+}
+
+// Ticks of a repeat, of the chains beside it, and the greater one of the four chains beside it.
 struct Sample {
-  uint64_t ticks, before, after;
+  uint64_t ticks, before, after, four;
 };
 
 constexpr size_t kSamplesMost = 1000;
@@ -56,11 +79,14 @@ class Samples {
   template <typename Body>
   void take(Body body) {
     Sample sample;
+    const uint64_t four = four_chains();
     sample.before = chain();
     const uint64_t begin = ticks();
     body();
     sample.ticks = ticks() - begin;
     sample.after = chain();
+    const uint64_t four_after = four_chains();
+    sample.four = four > four_after ? four : four_after;
     if (count_ < kSamplesMost) samples_[count_++] = sample;
   }
 
@@ -69,10 +95,12 @@ class Samples {
     printf("timed: %llu additions, %zu steps\n", static_cast<unsigned long long>(kChainAdditions),
            iterations);
     for (size_t i = 0; i < count_; ++i) {
-      printf("sample: %llu ticks, %llu before, %llu after\n",
-             static_cast<unsigned long long>(samples_[i].ticks),
-             static_cast<unsigned long long>(samples_[i].before),
-             static_cast<unsigned long long>(samples_[i].after));
+      const Sample& sample = samples_[i];
+      printf("sample: %llu ticks, %llu before, %llu after, %llu four\n",
+             static_cast<unsigned long long>(sample.ticks),
+             static_cast<unsigned long long>(sample.before),
+             static_cast<unsigned long long>(sample.after),
+             static_cast<unsigned long long>(sample.four));
     }
   }
 

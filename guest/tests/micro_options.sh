@@ -33,6 +33,14 @@ for name in tp tp_small sized_deletes gauss gauss_free antagonist; do
     "$name: 3 repeats of 100 iterations, seed 7"
   check "$name repeats" "$("$micro/$name" --iterations 100 --repeats 3 --seed 7)" "$line"
 done
+for name in tp gauss_free; do
+  out=$("$micro/$name" --iterations 100 --repeats 4 --time)
+  samples=$(printf '%s\n' "$out" |
+    grep -c '^sample: [0-9]* ticks, [0-9]* before, [0-9]* after, [0-9]* four$')
+  check "$name --time prints a sample for each repeat but the first" "$samples" 3
+  check "$name --time has the same inputs" "${out##*inputs}" \
+    "$("$micro/$name" --iterations 100 --repeats 4 | sed 's/.*inputs//')"
+done
 a=$("$micro/gauss" --iterations 100 --repeats 3 --seed 7)
 b=$("$micro/gauss" --iterations 100 --repeats 3 --seed 8)
 check "another seed, other inputs" "$([ "${a#*inputs}" != "${b#*inputs}" ] && echo differ)" differ

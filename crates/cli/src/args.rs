@@ -392,7 +392,7 @@ pub struct ValidateHostArgs {
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
-    /// Times that each program is started [default: 5, with --quick 2]
+    /// Times that each program is started [default: 10, with --quick 2]
     #[arg(long, value_name = "N")]
     pub processes: Option<u32>,
     /// Few iterations: a look in seconds

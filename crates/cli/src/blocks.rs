@@ -45,7 +45,8 @@ pub fn block(args: &BlockArgs) -> Done {
             Ok((prediction, bytes)) => done.push((text, prediction, bytes)),
             Err(error) => {
                 bad += 1;
-                eprintln!("mallacc: {text}: {error}");
+                let shown = if text.is_empty() { "\"\"" } else { text };
+                eprintln!("mallacc: block {shown}: {error}");
             }
         }
     }
@@ -57,6 +58,7 @@ pub fn block(args: &BlockArgs) -> Done {
     let mut out = match args.format {
         Format::Json => json(&done)?,
         Format::Csv => csv(&done),
+        Format::Table if done.is_empty() => String::new(),
         Format::Table => table(&done),
     };
     if args.timeline {
@@ -134,5 +136,11 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
         Format::Csv => report.csv(),
     };
     print(Stream::Stdout, &out)?;
+    if args.format == Format::Csv {
+        // The other forms name them themselves.
+        for error in &errors {
+            eprintln!("mallacc: {path}: {error}");
+        }
+    }
     Ok(u8::from(!errors.is_empty()))
 }

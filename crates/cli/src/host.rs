@@ -25,7 +25,7 @@ use crate::session;
 /// The allocator without marker instructions, beside the one with them.
 const PLAIN: &str = "libmallacc_guest_plain.so";
 /// Times that each program is started: addresses differ from one to the next.
-const PROCESSES: u32 = 5;
+const PROCESSES: u32 = 10;
 const PROCESSES_QUICK: u32 = 2;
 
 /// What of the microbenchmarks runs on both sides.
@@ -135,14 +135,15 @@ fn compare(
     clock: &mut Vec<f64>,
 ) -> Result<Comparison, Failure> {
     let program = micro::program(name)?;
-    let (mut native, mut with_markers, mut skipped) = (Vec::new(), Vec::new(), 0);
+    let (mut native, mut with_markers) = (Vec::new(), Vec::new());
+    let (mut moved, mut shared) = (0, 0);
     for _ in 0..work.processes {
-        let timed = time(name, &program, work, plain)?;
-        let (kept, left_out) = timed.cycles_per_step();
-        native.extend(kept);
-        skipped += left_out;
-        clock.extend(timed.cycles_per_tick());
-        with_markers.extend(time(name, &program, work, marked)?.cycles_per_step().0);
+        let kept = time(name, &program, work, plain)?.kept();
+        native.extend(kept.cycles);
+        clock.extend(kept.per_tick);
+        moved += kept.moved;
+        shared += kept.shared;
+        with_markers.extend(time(name, &program, work, marked)?.kept().cycles);
     }
     Ok(Comparison {
         name: name.to_owned(),
@@ -150,7 +151,8 @@ fn compare(
         marked: Spread::of(&with_markers),
         simulated: Some(simulate(name, program, work, machine)?),
         kept: native.len(),
-        skipped,
+        moved,
+        shared,
     })
 }
 

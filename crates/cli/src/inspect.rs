@@ -17,15 +17,28 @@ use crate::output::{Output, Stream, print, style};
 /// `mallacc list`.
 pub fn list(args: &ListArgs) -> Done {
     let runs = Store::open_existing(&args.store)?.list()?;
+    if runs.is_empty() {
+        return Err(no_runs(&args.store));
+    }
     print(Stream::Stdout, &text::list(&runs, &style(Stream::Stdout)))?;
     Ok(0)
+}
+
+fn no_runs(store: &std::path::Path) -> Failure {
+    Failure::failed(format!(
+        "store {}: holds no runs yet; make one with `mallacc run -- PROGRAM`",
+        store.display()
+    ))
 }
 
 /// `mallacc show`.
 pub fn show(args: &ShowArgs) -> Done {
     let store = Store::open_existing(&args.store)?;
-    let latest = || store.ids().map(|ids| ids.last().copied().unwrap_or(1));
-    let id = args.run.map_or_else(latest, Ok)?;
+    let id = match (args.run, store.ids()?.last()) {
+        (Some(id), _) => id,
+        (None, Some(&latest)) => latest,
+        (None, None) => return Err(no_runs(&args.store)),
+    };
     let run = store.load(id)?;
     let report = ReportArgs {
         format: args.format,

@@ -151,8 +151,19 @@ pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
         Some((first, rest)) => output_of(name, &workload, &fill(first), rest)?,
         None => fill(&workload.program),
     };
-    let args = workload.args.iter().map(|arg| OsString::from(fill(arg))).collect();
-    let mut target = Target::new(program.into(), args);
+    let inputs = workload.args.iter().chain(&workload.stdin);
+    for input in inputs.filter(|text| text.starts_with("{dir}")).map(|text| fill(text)) {
+        if !Path::new(&input).exists() {
+            return Err(Failure::failed(format!(
+                "workload {name}: its input {input} is missing; it comes with mallacc: get the \
+                 folder `workloads` again, or set {DIRECTORY_VARIABLE} to a whole one"
+            )));
+        }
+    }
+    let args: Vec<_> = workload.args.iter().map(|arg| OsString::from(fill(arg))).collect();
+    let program = OsString::from(program);
+    launch::resolve(&program, &args).map_err(|e| missing(name, &workload, &e.to_string()))?;
+    let mut target = Target::new(program, args);
     if let Some(stdin) = &workload.stdin {
         let path = fill(stdin);
         let file = File::open(&path);

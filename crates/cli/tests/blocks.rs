@@ -41,6 +41,13 @@ fn a_bad_block_is_named_and_does_not_stop_the_others() {
         assert_eq!(list.as_array().unwrap().len(), 1);
         assert_eq!(list[0]["prediction"]["cycles_per_iteration"], 1.0);
     }
+    for (bad, what) in [("", "no bytes"), ("4801c0ebfe", "leaves the block"), ("48", "byte 0")] {
+        let output = mallacc(&["block", bad], "");
+        assert_eq!(output.status.code(), Some(1), "{bad}");
+        let err = text(&output.stderr);
+        assert!(err.lines().count() == 1 && err.contains(what), "{bad}: {err}");
+        assert_eq!(text(&output.stdout), "", "nothing to tell");
+    }
     let output = mallacc(&["block", "-"], "\n");
     assert_eq!(output.status.code(), Some(2), "nothing to predict");
 }
@@ -67,6 +74,22 @@ fn measured_blocks_are_compared_and_bad_rows_are_counted() {
     assert_eq!(output.status.code(), Some(1), "two rows were left out");
     let out = text(&output.stdout);
     assert!(out.contains("line 3") && out.contains("line 4"), "{out}");
+    assert!(out.contains("xyz,5") && out.contains("488b00,none"), "their text: {out}");
+    let rows = mallacc(&["validate", "blocks", file, "--format", "csv"], "");
+    assert_eq!(text(&rows.stderr).lines().count(), 2, "the rows left out are named beside CSV");
+    assert_eq!(rows.status.code(), Some(1));
+    for (name, contents, what) in [
+        ("empty.csv", "", "no column hex"),
+        ("columns.csv", "hex,cycles\n90,1\n", "no column cycles_per_100_iterations"),
+        ("rows.csv", "hex,cycles_per_100_iterations\n", "no rows"),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, contents).unwrap();
+        let output = mallacc(&["validate", "blocks", file.to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let err = text(&output.stderr);
+        assert!(err.lines().count() == 1 && err.contains(what), "{name}: {err}");
+    }
     let missing = mallacc(&["validate", "blocks", "/nowhere.csv"], "");
     assert_eq!(missing.status.code(), Some(2));
     assert!(text(&missing.stderr).contains("/nowhere.csv: cannot read"));

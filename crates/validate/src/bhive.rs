@@ -25,8 +25,8 @@ pub struct Measured {
 /// What is wrong with a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Fewer columns than the header.
-    MissingColumns,
+    /// No field for this column.
+    Missing(&'static str),
     /// The cycles are not a number above 0.
     Cycles,
     /// The block cannot be read or run.
@@ -48,9 +48,9 @@ impl fmt::Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, text, fault } = self;
         match fault {
-            Fault::MissingColumns => write!(
+            Fault::Missing(column) => write!(
                 f,
-                "line {line}: {text:?} has no {}: give both, with a comma between; row left out",
+                "line {line}: {text:?}: no {column}; give {}, with commas between; row left out",
                 COLUMNS.join(" and ")
             ),
             Fault::Cycles => write!(
@@ -58,7 +58,7 @@ impl fmt::Display for RowError {
                 "line {line}: {text:?}: {} must be a number above 0; row left out",
                 COLUMNS[1]
             ),
-            Fault::Block(error) => write!(f, "line {line}: {error}; row left out"),
+            Fault::Block(error) => write!(f, "line {line}: {text:?}: {error}; row left out"),
         }
     }
 }
@@ -72,8 +72,8 @@ pub struct Rows {
     pub errors: Vec<RowError>,
 }
 
-/// Reads a file's text. The header names the columns; a file without the two needed ones is
-/// refused as a whole, a bad row only for itself.
+/// Reads a file's text. The header names the columns; a file without the two needed ones, or
+/// without rows, is refused as a whole, a bad row only for itself.
 pub fn parse(text: &str) -> Result<Rows, String> {
     let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
     let header = lines.find(|(_, line)| !line.is_empty()).map_or("", |(_, line)| line);
@@ -96,11 +96,15 @@ pub fn parse(text: &str) -> Result<Rows, String> {
             Err(fault) => rows.errors.push(RowError { line, text: shown(text), fault }),
         }
     }
+    if rows.measured.is_empty() && rows.errors.is_empty() {
+        return Err("no rows; give a line for each measured block below the header".into());
+    }
     Ok(rows)
 }
 
 fn row(hex: Option<&str>, cycles: Option<&str>) -> Result<(Vec<u8>, f64), Fault> {
-    let (Some(hex), Some(cycles)) = (hex, cycles) else { return Err(Fault::MissingColumns) };
+    let hex = hex.ok_or(Fault::Missing(COLUMNS[0]))?;
+    let cycles = cycles.ok_or(Fault::Missing(COLUMNS[1]))?;
     let cycles = cycles.parse::<f64>().ok().filter(|c| c.is_finite() && *c > 0.0);
     let cycles = cycles.ok_or(Fault::Cycles)? / 100.0;
     let bytes = parse_hex(hex).map_err(Fault::Block)?;
@@ -168,7 +172,8 @@ mod tests {
         assert_eq!(good, [(2, 1.0), (8, 0.25)]);
         let bad: Vec<usize> = rows.errors.iter().map(|e| e.line).collect();
         assert_eq!(bad, [3, 4, 6, 7, 9]);
-        assert_eq!(rows.errors[0].fault, Fault::MissingColumns);
+        assert_eq!(rows.errors[0].fault, Fault::Missing(COLUMNS[1]));
+        assert!(rows.errors[0].to_string().starts_with("line 3: \"90\": no cycles_per_100"));
         assert_eq!(rows.errors[1].fault, Fault::Cycles);
         assert!(rows.errors[1].to_string().starts_with("line 4: \"90,fast\""));
         assert_eq!(rows.errors[3].fault, Fault::Block(BlockError::Empty));
@@ -181,5 +186,7 @@ mod tests {
         assert_eq!(rows.measured, [Measured { line: 2, bytes: vec![0x90], cycles: 3.0 }]);
         assert!(parse("hex,cycles\n90,1\n").unwrap_err().contains("cycles_per_100_iterations"));
         assert!(parse("").unwrap_err().contains("hex"));
+        let empty = parse("hex,cycles_per_100_iterations\n\n").unwrap_err();
+        assert!(empty.starts_with("no rows"), "{empty}");
     }
 }

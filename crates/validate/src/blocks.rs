@@ -26,22 +26,18 @@ const ADDRESS_PERIOD: u64 = 256;
 /// Longest timeline.
 const TIMELINE_MAX: u64 = 10_000;
 
-/// Why a block has no prediction.
+/// Why a block has no prediction. The text does not name the block: who asks knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockError {
     /// No bytes.
     Empty,
     /// Not a hex digit.
     Hex {
-        /// Beginning of the text.
-        text: String,
         /// The first character that is none.
         found: char,
     },
     /// An odd number of hex digits.
     OddHex {
-        /// Beginning of the text.
-        text: String,
         /// How many digits.
         digits: usize,
     },
@@ -73,28 +69,27 @@ pub enum BlockError {
 impl fmt::Display for BlockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => write!(f, "block is empty: give the hex bytes of its instructions"),
-            Self::Hex { text, found } => {
-                write!(f, "block {text}: {found:?} is no hex digit; give pairs of 0-9 and a-f")
+            Self::Empty => write!(f, "no bytes; give the hex bytes of the block's instructions"),
+            Self::Hex { found } => {
+                write!(f, "{found:?} is no hex digit; give pairs of 0-9 and a-f")
             }
-            Self::OddHex { text, digits } => write!(
-                f,
-                "block {text}: {digits} hex digits, but a byte has two; is one missing or cut off?"
-            ),
+            Self::OddHex { digits } => {
+                write!(f, "{digits} hex digits, but a byte has two; is one missing or cut off?")
+            }
             Self::Undecodable { offset, found } => write!(
                 f,
-                "block: no 64-bit instruction at byte {offset} ({found}…); check the bytes with a \
+                "no 64-bit instruction at byte {offset} ({found}…); check the bytes with a \
                  disassembler"
             ),
             Self::Leaves { offset, instruction } => write!(
                 f,
-                "block: `{instruction}` at byte {offset} leaves the block, but a block is run \
-                 unrolled and in a straight line; leave that instruction out"
+                "`{instruction}` at byte {offset} leaves the block, but a block is run unrolled \
+                 and in a straight line; leave that instruction out"
             ),
             Self::TooLong { instructions, bytes } => write!(
                 f,
-                "block: {instructions} instructions in {bytes} bytes, but at most {} and \
-                 {BYTES_MAX} can be unrolled; give a shorter one",
+                "{instructions} instructions in {bytes} bytes, but at most {} and {BYTES_MAX} can \
+                 be unrolled; give a shorter block",
                 BlockDef::MAX_INSNS
             ),
             Self::Machine(text) => f.write_str(text),

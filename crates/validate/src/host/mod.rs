@@ -24,5 +24,5 @@ pub mod spread;
 
 pub use family::Family;
 pub use report::{Comparison, Report};
-pub use sample::{Sample, Timed};
+pub use sample::{Kept, Sample, Timed};
 pub use spread::Spread;

@@ -34,8 +34,10 @@ pub struct Comparison {
     pub simulated: Option<f64>,
     /// Samples whose calibration held.
     pub kept: usize,
-    /// Samples left out because it did not.
-    pub skipped: usize,
+    /// Samples left out because it moved by more than 2 %.
+    pub moved: usize,
+    /// Samples left out because the core was shared.
+    pub shared: usize,
 }
 
 impl Comparison {
@@ -47,6 +49,11 @@ impl Comparison {
             }
             _ => None,
         }
+    }
+
+    /// Samples left out.
+    pub fn skipped(&self) -> usize {
+        self.moved + self.shared
     }
 
     /// Whether both sides do the same work.
@@ -83,11 +90,6 @@ impl Report {
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    fn samples(&self) -> (usize, usize) {
-        let sum = |count: fn(&Comparison) -> usize| self.rows.iter().map(count).sum();
-        (sum(|row| row.kept), sum(|row| row.skipped))
-    }
-
     /// For reading.
     pub fn text(&self) -> String {
         let host = &self.host;
@@ -114,7 +116,7 @@ impl Report {
                 "{:<14} {native:>7}  {interval:>15}  {simulated:>9}  {error:>8}  {paper:>7}  \
                  {marked:>8}  {:>9}",
                 row.name,
-                format!("{}/{}", row.kept, row.kept + row.skipped)
+                format!("{}/{}", row.kept, row.kept + row.skipped())
             );
         }
         let mean = self.mean_error().map_or("-".into(), |e| format!("{:.2} %", 100.0 * e));
@@ -131,7 +133,8 @@ impl Report {
     }
 
     fn noise(&self) -> String {
-        let (kept, skipped) = self.samples();
+        let sum = |count: fn(&Comparison) -> usize| -> usize { self.rows.iter().map(count).sum() };
+        let (kept, moved, shared) = (sum(|r| r.kept), sum(|r| r.moved), sum(|r| r.shared));
         let mut spreads: Vec<f64> =
             self.rows.iter().filter_map(|row| row.native.map(|n| n.spread)).collect();
         spreads.sort_by(f64::total_cmp);
@@ -140,9 +143,10 @@ impl Report {
             format!("{:.3} core cycles a tick ({:.3} to {:.3})", c.median, c.low, c.high)
         });
         format!(
-            "noise: {skipped} of {} samples left out because the calibration beside them moved over \
-             2 %; widest middle half {widest} of the median; {clock}\n",
-            kept + skipped
+            "noise: of {} samples {moved} left out because the calibration beside them moved over \
+             2 %, {shared} because\nthe core's other thread was busy; widest middle half {widest} \
+             of the median; {clock}\n",
+            kept + moved + shared
         )
     }
 
@@ -150,13 +154,13 @@ impl Report {
     pub fn csv(&self) -> String {
         let mut out = String::from(
             "name,machine,native,native_low,native_high,native_spread,native_marked,simulated,\
-             error,paper_error,comparable,kept,skipped\n",
+             error,paper_error,comparable,kept,moved,shared\n",
         );
         for row in &self.rows {
             let field = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.4}"));
             let _ = writeln!(
                 out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 row.name,
                 self.machine,
                 field(row.native.map(|n| n.median)),
@@ -169,7 +173,8 @@ impl Report {
                 field(row.paper()),
                 row.comparable(),
                 row.kept,
-                row.skipped
+                row.moved,
+                row.shared
             );
         }
         out
@@ -200,13 +205,14 @@ mod tests {
             marked: Spread::of(&[native + 2.0]),
             simulated: Some(simulated),
             kept: 1,
-            skipped: 3,
+            moved: 2,
+            shared: 1,
         }
     }
 
     fn report() -> Report {
         let mut silent = row("gauss", 1.0, 1.0);
-        (silent.native, silent.kept, silent.skipped) = (None, 0, 4);
+        (silent.native, silent.kept, silent.moved) = (None, 0, 3);
         let rows = vec![
             row("tp", 20.0, 22.0),
             row("tp_small", 20.0, 16.0),
@@ -247,10 +253,11 @@ mod tests {
         assert_eq!(words("antagonist"), "antagonist 20.0 20.0 to 20.0 90.0 - - 22.0 1/4");
         assert_eq!(words("gauss"), "gauss - - 1.0 - 5.32 % 3.0 0/4");
         assert!(text.contains("mean absolute error 15.00 %") && text.contains("6.28 %"), "{text}");
-        assert!(text.contains("13 of 16 samples left out") && text.contains("- a note"), "{text}");
+        assert!(text.contains("of 16 samples 9 left out") && text.contains("4 because"), "{text}");
+        assert!(text.contains("- a note"), "{text}");
         let csv = report().csv();
         assert!(csv.contains("tp_small,haswell,20.0000,20.0000,20.0000,0.0000,22.0000,16.0000,"));
-        assert!(csv.contains("gauss,haswell,,,,,3.0000,1.0000,,0.0532,true,0,4"), "{csv}");
+        assert!(csv.contains("gauss,haswell,,,,,3.0000,1.0000,,0.0532,true,0,3,1"), "{csv}");
         let json: serde_json::Value = serde_json::from_str(&report().json()).unwrap();
         assert_eq!(json["rows"][3]["error"], serde_json::Value::Null);
         assert_eq!(json["rows"][2]["comparable"], false);

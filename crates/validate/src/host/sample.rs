@@ -3,8 +3,11 @@
 /// A calibration that moved by more than this beside a sample: the clock changed, or something
 /// else ran, and the sample is left out.
 pub const MOVED: f64 = 0.02;
+/// Four chains at once that took by this much longer than the fastest of the same process: the
+/// core's other hardware thread took its share, which a single chain does not notice.
+pub const SHARED: f64 = 0.10;
 
-/// A repeat's ticks and those of the chains before and after it.
+/// A repeat's ticks and those of the chains beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Of the repeat.
@@ -13,6 +16,21 @@ pub struct Sample {
     pub before: u64,
     /// Of the chain after it.
     pub after: u64,
+    /// Of the slower of the four chains at once beside it.
+    pub four: u64,
+}
+
+/// The samples of one process that hold, and why the others do not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Core cycles of a step.
+    pub cycles: Vec<f64>,
+    /// Core cycles of a tick.
+    pub per_tick: Vec<f64>,
+    /// Samples left out because their calibration moved by more than [`MOVED`].
+    pub moved: usize,
+    /// Samples left out because the core was shared ([`SHARED`]).
+    pub shared: usize,
 }
 
 impl Sample {
@@ -41,7 +59,7 @@ pub struct Timed {
 
 impl Timed {
     /// Reads a program's output: lines `timed: N additions, N steps` and `sample: N ticks, N
-    /// before, N after`; other lines are the program's own. The error is a sentence.
+    /// before, N after, N four`; other lines are the program's own. The error is a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut timed = Self::default();
         for (number, line) in text.lines().enumerate() {
@@ -51,9 +69,10 @@ impl Timed {
                     .ok_or_else(|| wrong("must have additions and steps"))?;
                 (timed.additions, timed.steps) = (additions, steps);
             } else if let Some(rest) = line.strip_prefix("sample: ") {
-                let [ticks, before, after] = numbers(rest, ["ticks", "before", "after"])
-                    .ok_or_else(|| wrong("must have ticks, before and after"))?;
-                timed.samples.push(Sample { ticks, before, after });
+                let [ticks, before, after, four] =
+                    numbers(rest, ["ticks", "before", "after", "four"])
+                        .ok_or_else(|| wrong("must have ticks, before, after and four"))?;
+                timed.samples.push(Sample { ticks, before, after, four });
             }
         }
         if timed.samples.is_empty() || timed.additions == 0 || timed.steps == 0 {
@@ -62,19 +81,22 @@ impl Timed {
         Ok(timed)
     }
 
-    /// Cycles of a step for each sample whose calibration held, and how many were left out.
-    pub fn cycles_per_step(&self) -> (Vec<f64>, usize) {
-        let held = self.samples.iter().filter(|sample| sample.moved() <= MOVED);
-        let kept: Vec<f64> =
-            held.map(|sample| sample.cycles(self.additions) / self.steps as f64).collect();
-        let left_out = self.samples.len() - kept.len();
-        (kept, left_out)
-    }
-
-    /// Core cycles of a tick, for each sample whose calibration held.
-    pub fn cycles_per_tick(&self) -> Vec<f64> {
-        let held = self.samples.iter().filter(|sample| sample.moved() <= MOVED);
-        held.map(|s| self.additions as f64 / s.before.midpoint(s.after) as f64).collect()
+    /// Leaves out what does not hold and turns the rest into cycles.
+    pub fn kept(&self) -> Kept {
+        let fastest = self.samples.iter().map(|sample| sample.four).min().unwrap_or(0) as f64;
+        let mut kept = Kept::default();
+        for sample in &self.samples {
+            if sample.moved() > MOVED {
+                kept.moved += 1;
+            } else if sample.four as f64 > fastest * (1.0 + SHARED) {
+                kept.shared += 1;
+            } else {
+                kept.cycles.push(sample.cycles(self.additions) / self.steps as f64);
+                let chain = sample.before.midpoint(sample.after) as f64;
+                kept.per_tick.push(self.additions as f64 / chain);
+            }
+        }
+        kept
     }
 }
 
@@ -96,23 +118,33 @@ mod tests {
     #[test]
     fn ticks_become_cycles_through_the_chain_beside_them() {
         // 1,000 additions in 500 ticks: two cycles a tick. 300 ticks of 60 steps: 10 a step.
-        let text = "timed: 1000 additions, 60 steps\nsample: 300 ticks, 500 before, 500 after\n\
-                    tp: 2 repeats of 60 iterations\n";
-        let timed = Timed::parse(text).unwrap();
-        assert_eq!(timed.cycles_per_step(), (vec![10.0], 0));
-        assert_eq!(timed.cycles_per_tick(), [2.0]);
+        let text = "timed: 1000 additions, 60 steps\nsample: 300 ticks, 500 before, 500 after, \
+                    130 four\ntp: 2 repeats of 60 iterations\n";
+        let kept = Timed::parse(text).unwrap().kept();
+        assert_eq!((kept.cycles, kept.per_tick), (vec![10.0], vec![2.0]));
+        assert_eq!((kept.moved, kept.shared), (0, 0));
+    }
+
+    fn timed(samples: &[(u64, u64, u64)]) -> Timed {
+        let sample = |&(before, after, four)| Sample { ticks: 100, before, after, four };
+        let samples = samples.iter().map(sample).collect();
+        Timed { additions: 1000, steps: 100, samples }
     }
 
     #[test]
     fn a_sample_whose_calibration_moved_over_two_per_cent_is_left_out() {
-        let sample = |before, after| Sample { ticks: 100, before, after };
-        let samples =
-            vec![sample(1000, 1020), sample(1000, 1021), sample(1000, 980), sample(1000, 979)];
-        let timed = Timed { additions: 1000, steps: 100, samples };
-        let (kept, left_out) = timed.cycles_per_step();
-        assert_eq!((kept.len(), left_out), (2, 2));
+        let kept =
+            timed(&[(1000, 1020, 250), (1000, 1021, 250), (1000, 980, 250), (1000, 979, 250)])
+                .kept();
+        assert_eq!((kept.cycles.len(), kept.moved, kept.shared), (2, 2, 0));
         // 100 ticks, a chain of 1,010 on average for 1,000 cycles, 100 steps.
-        assert!((kept[0] - 1000.0 / 1010.0).abs() < 1e-12, "{kept:?}");
+        assert!((kept.cycles[0] - 1000.0 / 1010.0).abs() < 1e-12, "{kept:?}");
+    }
+
+    #[test]
+    fn a_sample_beside_which_the_core_was_shared_is_left_out() {
+        let kept = timed(&[(1000, 1000, 250), (1000, 1000, 275), (1000, 1000, 276)]).kept();
+        assert_eq!((kept.cycles.len(), kept.moved, kept.shared), (2, 0, 1));
     }
 
     #[test]
@@ -121,8 +153,8 @@ mod tests {
             ("tp: 2 repeats\n", "no timed samples"),
             ("timed: 5 additions, 5 steps\n", "no timed samples"),
             ("timed: many additions, 5 steps\n", "line 1: \"timed: many"),
-            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 0 before, 3 after\n", "line 2"),
-            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 2 before\n", "line 2"),
+            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 0 before, 3 after, 1 four\n", "line 2"),
+            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 2 before, 2 after\n", "line 2"),
         ] {
             let error = Timed::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
