@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
+
+#include <algorithm>
 
 namespace micro {
 
@@ -66,6 +69,25 @@ inline uint64_t four_chains() {
   return ticks() - begin;
 }
 
+// Median ticks of the first touch of an OS page: what this kernel, and whatever lies below it, asks
+// for it. 0 when there is no memory.
+inline uint64_t page_fault() {
+  constexpr size_t kPages = 512, kPageBytes = 4096;
+  void* area = mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (area == MAP_FAILED) return 0;
+  volatile char* bytes = static_cast<volatile char*>(area);
+  uint64_t took[kPages];
+  for (size_t i = 0; i < kPages; ++i) {
+    const uint64_t begin = ticks();
+    bytes[i * kPageBytes] = 1;
+    took[i] = ticks() - begin;
+  }
+  munmap(area, kPages * kPageBytes);
+  std::nth_element(took, took + kPages / 2, took + kPages);
+  return took[kPages / 2];
+}
+
 // Ticks of a repeat, of the chains beside it, and the greater one of the four chains beside it.
 struct Sample {
   uint64_t ticks, before, after, four;
@@ -90,10 +112,13 @@ class Samples {
     if (count_ < kSamplesMost) samples_[count_++] = sample;
   }
 
-  // A line for each sample; the first names the additions of a chain and the steps of a repeat.
+  // A line for each sample; the first names the additions of a chain, the steps of a repeat and the
+  // ticks of a page fault.
   void print(size_t iterations) const {
-    printf("timed: %llu additions, %zu steps\n", static_cast<unsigned long long>(kChainAdditions),
-           iterations);
+    const uint64_t fault = page_fault();
+    printf("timed: %llu additions, %zu steps, %llu fault\n",
+           static_cast<unsigned long long>(kChainAdditions), iterations,
+           static_cast<unsigned long long>(fault));
     for (size_t i = 0; i < count_; ++i) {
       const Sample& sample = samples_[i];
       printf("sample: %llu ticks, %llu before, %llu after, %llu four\n",

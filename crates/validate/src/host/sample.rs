@@ -27,6 +27,8 @@ pub struct Kept {
     pub cycles: Vec<f64>,
     /// Core cycles of a tick.
     pub per_tick: Vec<f64>,
+    /// Core cycles of a page fault, if any sample holds.
+    pub fault: Option<f64>,
     /// Samples left out because their calibration moved by more than [`MOVED`].
     pub moved: usize,
     /// Samples left out because the core was shared ([`SHARED`]).
@@ -53,21 +55,23 @@ pub struct Timed {
     pub additions: u64,
     /// Steps of a repeat.
     pub steps: u64,
+    /// Ticks of a page fault.
+    pub fault: u64,
     /// One for each repeat.
     pub samples: Vec<Sample>,
 }
 
 impl Timed {
-    /// Reads a program's output: lines `timed: N additions, N steps` and `sample: N ticks, N
+    /// Reads a program's output: lines `timed: N additions, N steps, N fault` and `sample: N ticks, N
     /// before, N after, N four`; other lines are the program's own. The error is a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut timed = Self::default();
         for (number, line) in text.lines().enumerate() {
             let wrong = |rule| format!("line {}: {line:?}: {rule}", number + 1);
             if let Some(rest) = line.strip_prefix("timed: ") {
-                let [additions, steps] = numbers(rest, ["additions", "steps"])
-                    .ok_or_else(|| wrong("must have additions and steps"))?;
-                (timed.additions, timed.steps) = (additions, steps);
+                let [additions, steps, fault] = numbers(rest, ["additions", "steps", "fault"])
+                    .ok_or_else(|| wrong("must have additions, steps and fault"))?;
+                (timed.additions, timed.steps, timed.fault) = (additions, steps, fault);
             } else if let Some(rest) = line.strip_prefix("sample: ") {
                 let [ticks, before, after, four] =
                     numbers(rest, ["ticks", "before", "after", "four"])
@@ -96,6 +100,7 @@ impl Timed {
                 kept.per_tick.push(self.additions as f64 / chain);
             }
         }
+        kept.fault = kept.per_tick.first().map(|per_tick| self.fault as f64 * per_tick);
         kept
     }
 }
@@ -118,17 +123,17 @@ mod tests {
     #[test]
     fn ticks_become_cycles_through_the_chain_beside_them() {
         // 1,000 additions in 500 ticks: two cycles a tick. 300 ticks of 60 steps: 10 a step.
-        let text = "timed: 1000 additions, 60 steps\nsample: 300 ticks, 500 before, 500 after, \
+        let text = "timed: 1000 additions, 60 steps, 70 fault\nsample: 300 ticks, 500 before, 500 after, \
                     130 four\ntp: 2 repeats of 60 iterations\n";
         let kept = Timed::parse(text).unwrap().kept();
+        assert_eq!((kept.moved, kept.shared, kept.fault), (0, 0, Some(140.0)));
         assert_eq!((kept.cycles, kept.per_tick), (vec![10.0], vec![2.0]));
-        assert_eq!((kept.moved, kept.shared), (0, 0));
     }
 
     fn timed(samples: &[(u64, u64, u64)]) -> Timed {
         let sample = |&(before, after, four)| Sample { ticks: 100, before, after, four };
         let samples = samples.iter().map(sample).collect();
-        Timed { additions: 1000, steps: 100, samples }
+        Timed { additions: 1000, steps: 100, fault: 1, samples }
     }
 
     #[test]
@@ -151,10 +156,16 @@ mod tests {
     fn output_that_is_not_a_timing_is_refused_in_a_sentence() {
         for (text, part) in [
             ("tp: 2 repeats\n", "no timed samples"),
-            ("timed: 5 additions, 5 steps\n", "no timed samples"),
+            ("timed: 5 additions, 5 steps, 5 fault\n", "no timed samples"),
             ("timed: many additions, 5 steps\n", "line 1: \"timed: many"),
-            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 0 before, 3 after, 1 four\n", "line 2"),
-            ("timed: 5 additions, 5 steps\nsample: 1 ticks, 2 before, 2 after\n", "line 2"),
+            (
+                "timed: 5 additions, 5 steps, 5 fault\nsample: 1 ticks, 0 before, 3 after, 1 four\n",
+                "line 2",
+            ),
+            (
+                "timed: 5 additions, 5 steps, 5 fault\nsample: 1 ticks, 2 before, 2 after\n",
+                "line 2",
+            ),
         ] {
             let error = Timed::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
