@@ -78,10 +78,10 @@ pub struct Report {
     pub machine: String,
     /// Core cycles for each tick of the time-stamp counter.
     pub cycles_per_tick: Option<Spread>,
-    /// Native core cycles of a page fault.
+    /// Native core cycles of a page fault; the simulation charges the median of them.
     pub page_fault: Option<Spread>,
-    /// What the machine charges for one.
-    pub page_fault_simulated: u64,
+    /// What the machine file charges for one; charged when none could be measured.
+    pub page_fault_machine: u64,
     /// One for each microbenchmark.
     pub rows: Vec<Comparison>,
     /// What a reader has to know.
@@ -143,14 +143,15 @@ impl Report {
             percent(self.mean_error_without_faults()),
             100.0 * PAPER_MEAN
         );
-        let fault = self.page_fault.map_or("-".into(), |f| {
-            format!("{:.0} cycles ({:.0} to {:.0})", f.median, f.low, f.high)
-        });
-        let _ = writeln!(
-            out,
-            "a page fault: {fault} here, {} on the machine",
-            self.page_fault_simulated
-        );
+        let _ = match self.page_fault {
+            Some(f) => writeln!(
+                out,
+                "page fault {:.0} cycles ({:.0} to {:.0}) here, and in the simulation; the machine \
+                 file has {}",
+                f.median, f.low, f.high, self.page_fault_machine
+            ),
+            None => writeln!(out, "page fault {} cycles (machine file)", self.page_fault_machine),
+        };
         out += &self.noise();
         for note in &self.notes {
             let _ = writeln!(out, "- {note}");
@@ -252,7 +253,7 @@ mod tests {
             machine: "haswell".into(),
             cycles_per_tick: None,
             page_fault: Spread::of(&[9000.0]),
-            page_fault_simulated: 2000,
+            page_fault_machine: 2000,
             rows,
             notes: vec!["a note".into()],
         }
@@ -289,8 +290,8 @@ mod tests {
         assert_eq!(words("gauss"), "gauss - - 1.0 - 5.32 % 3.0 0/4");
         assert!(text.contains("mean absolute error 15.00 %") && text.contains("6.28 %"), "{text}");
         assert!(text.contains("of 16 samples 9 left out") && text.contains("4 because"), "{text}");
-        assert!(text.contains("a page fault: 9000 cycles (9000 to 9000) here, 2000 on"), "{text}");
-        assert!(text.contains("- a note"), "{text}");
+        assert!(text.contains("page fault 9000 cycles (9000 to 9000) here"), "{text}");
+        assert!(text.contains("machine file has 2000") && text.contains("- a note"), "{text}");
         let csv = report().csv();
         assert!(csv.contains("tp_small,haswell,20.0000,20.0000,20.0000,0.0000,22.0000,16.0000,"));
         assert!(csv.contains("gauss,haswell,,,,,3.0000,1.0000,,0.0532,true,0,3,1"), "{csv}");
