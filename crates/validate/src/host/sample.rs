@@ -62,8 +62,9 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Reads a program's output: lines `timed: N additions, N steps, N fault` and `sample: N ticks, N
-    /// before, N after, N four`; other lines are the program's own. The error is a sentence.
+    /// Reads a program's output: a line `timed: N additions, N steps, N fault`, and lines
+    /// `sample: N ticks, N before, N after, N four`; others are the program's own. The error is a
+    /// sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut timed = Self::default();
         for (number, line) in text.lines().enumerate() {
