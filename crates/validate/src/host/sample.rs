@@ -124,8 +124,9 @@ mod tests {
     #[test]
     fn ticks_become_cycles_through_the_chain_beside_them() {
         // 1,000 additions in 500 ticks: two cycles a tick. 300 ticks of 60 steps: 10 a step.
-        let text = "timed: 1000 additions, 60 steps, 70 fault\nsample: 300 ticks, 500 before, 500 after, \
-                    130 four\ntp: 2 repeats of 60 iterations\n";
+        let text = "timed: 1000 additions, 60 steps, 70 fault\n\
+                    sample: 300 ticks, 500 before, 500 after, 130 four\n\
+                    tp: 2 repeats of 60 iterations\n";
         let kept = Timed::parse(text).unwrap().kept();
         assert_eq!((kept.moved, kept.shared, kept.fault), (0, 0, Some(140.0)));
         assert_eq!((kept.cycles, kept.per_tick), (vec![10.0], vec![2.0]));
