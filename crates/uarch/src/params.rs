@@ -25,6 +25,9 @@ params::params! {
         allocate_to_issue: u32 = 5, "cycles";
         /// Moves are eliminated at rename ([IOM] 2.3.3.1: yes).
         move_elimination: bool = true, "";
+        /// Physical registers that eliminated moves may share at once, for general-purpose and
+        /// for vector registers each; at most 8 ([uiCA]'s simulator: 4 on Haswell).
+        move_entries: u32 = 4, "registers";
         /// From a branch's completion to the first delivery from the uop cache. With one cycle of
         /// execution, one of allocation and `allocate_to_issue` the penalty is 15 ([7cpu]: 15).
         mispredict_redirect: u32 = 8, "cycles";

@@ -85,6 +85,7 @@ impl<O: Observer> Core<O> {
             self.allocator.cycle = cycle;
             self.allocator.used = 0;
             self.calendar.advance(cycle);
+            self.moves.next_cycle();
         }
     }
 
@@ -93,13 +94,19 @@ impl<O: Observer> Core<O> {
     fn at_rename(&mut self, uop: &Uop) -> bool {
         let mut ready = 0;
         if !uop.flags.has(UopFlags::NO_EXEC) {
-            if !self.params.move_elimination {
+            let [src, dst] = [uop.srcs[0], uop.dsts[0]];
+            if !self.params.move_elimination
+                || !self.moves.eliminate(1 << src.0, 1 << dst.0, src.0 >= Reg::vec(0).0)
+            {
                 return false;
             }
             ready = self.ready[usize::from(uop.srcs[0].0)];
         }
         let chased = self.from_load >> uop.srcs[0].0 & 1;
         for dst in uop.dsts {
+            if uop.flags.has(UopFlags::NO_EXEC) {
+                self.moves.written(1 << dst.0);
+            }
             self.ready[usize::from(dst.0)] = ready;
             self.from_load = self.from_load & !(1 << dst.0) | chased << dst.0;
         }
@@ -267,6 +274,7 @@ impl<O: Observer> Core<O> {
             self.ready[usize::from(dst.0)] = done;
             let bit = 1 << dst.0;
             self.from_load = if loaded { self.from_load | bit } else { self.from_load & !bit };
+            self.moves.written(bit);
         }
         self.ready[usize::from(Reg::NONE.0)] = 0;
         if done >= self.slot.completed {

@@ -16,6 +16,7 @@ mod allocate;
 mod branch;
 mod execute;
 mod marker;
+mod moves;
 mod repeat;
 mod store;
 mod warm;
@@ -36,6 +37,7 @@ use crate::params::CoreParams;
 use crate::retire::{Component, Retire};
 use crate::stores::Stores;
 use allocate::Allocator;
+use moves::Moves;
 use store::PendingStore;
 
 /// No address for a memory slot: masked off, zero iterations, or not executed.
@@ -106,6 +108,8 @@ pub struct Core<O: Observer = ()> {
     ready: [u64; Reg::COUNT],
     /// Registers whose newest value came from a load, a bit each.
     from_load: u64,
+    /// Registers that eliminated moves made share.
+    moves: Moves,
     /// Stores of the current instruction.
     pending: [PendingStore; 4],
     pending_count: usize,
@@ -176,6 +180,7 @@ impl<O: Observer> Core<O> {
             reply: Reply::default(),
             ready: [0; Reg::COUNT],
             from_load: 0,
+            moves: Moves::new(params.move_entries),
             pending: [PendingStore::default(); 4],
             pending_count: 0,
             written: 0,
