@@ -253,6 +253,7 @@ fn recipe(
     Recipe {
         mnemonic: insn.mnemonic(),
         string: insn.is_string_instruction(),
+        locked: key.prefix == Prefix::Lock,
         ports: row.exec().collect(),
         latency: latency(table, key, row, &pieces),
         busy: if divides(insn.mnemonic()) { row.cycles.round() as u8 } else { 0 },

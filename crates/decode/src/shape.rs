@@ -34,6 +34,8 @@ pub struct Recipe {
     pub mnemonic: Mnemonic,
     /// A string instruction.
     pub string: bool,
+    /// Locked: one chain as long as the whole operation.
+    pub locked: bool,
     /// Port sets of the executing uops, in the table's order.
     pub ports: Vec<u8>,
     /// Smallest and largest latency from register to register.
@@ -70,7 +72,7 @@ pub fn plan(recipe: &Recipe) -> Vec<Exec> {
     match recipe.mnemonic {
         Mul | Imul | Mulx if n >= 2 && recipe.dsts.len() >= 2 => multiply(recipe),
         Xchg if n == 3 && recipe.loads.is_empty() => exchange(recipe),
-        Xadd if n >= 2 => exchange_add(recipe),
+        Xadd if n >= 2 && !recipe.locked => exchange_add(recipe),
         Shl | Sal | Shr | Sar | Rol | Ror if n == 3 => shift_by_register(recipe),
         Rol | Ror if n == 2 => rotate_by_one(recipe),
         _ if recipe.string => string(recipe),

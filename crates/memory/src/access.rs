@@ -22,6 +22,8 @@ pub enum Level {
 pub enum TlbLevel {
     /// In the first-level TLB (ITLB or DTLB).
     L1,
+    /// On its way into the first-level TLB already, for an access before.
+    OnItsWay,
     /// In the second-level TLB.
     Stlb,
     /// In the page tables.

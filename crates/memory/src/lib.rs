@@ -13,7 +13,8 @@
 //! as the one that asked. Resources with a bound (line fill buffers, superqueue, page walkers,
 //! DRAM banks and channels) keep the intervals they are taken in, see [`Memory`].
 //!
-//! Not modelled: physical page placement (addresses are virtual throughout), 2 MB pages,
+//! Not modelled: physical page placement (addresses are virtual throughout, but for
+//! [`Memory::alias`], which maps pages to one frame), 2 MB pages,
 //! coherence with other cores, cache bank conflicts, DRAM refresh, dropping of prefetches under
 //! load (a prefetch that finds no free buffer waits instead, so that contents stay independent
 //! of time).

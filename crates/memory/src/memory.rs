@@ -22,6 +22,8 @@ pub struct Memory {
     translation: Translation,
     line_shift: u32,
     line_mask: u64,
+    /// Bits of a data address that tell places in memory apart.
+    place_mask: u64,
     line_split: u64,
     page_split: u64,
 }
@@ -35,9 +37,29 @@ impl Memory {
             translation: Translation::new(params),
             line_shift: params.line.trailing_zeros(),
             line_mask: params.line - 1,
+            place_mask: u64::MAX,
             line_split: params.l1d.line_split_cycles,
             page_split: params.l1d.page_split_cycles,
         })
+    }
+
+    /// From now on data addresses that agree in the bits of `mask` are the same place in memory,
+    /// whatever their pages: several pages are mapped to one frame. The mask must keep the offset
+    /// in a page. Translation still tells all pages apart.
+    pub fn alias(&mut self, mask: u64) {
+        self.place_mask = mask | ((1 << PAGE_SHIFT) - 1);
+    }
+
+    /// The place in memory of a data address: the address itself unless pages are aliases.
+    #[inline(always)]
+    pub fn place(&self, addr: u64) -> u64 {
+        addr & self.place_mask
+    }
+
+    /// Puts the translation of a data address into the second-level TLB, as of a page touched some
+    /// time ago.
+    pub fn warm_translation(&mut self, addr: u64) {
+        self.translation.warm_second_level(addr);
     }
 
     /// A load of `size` bytes by the instruction at `pc`: `ready` is the cycle at which an
@@ -120,14 +142,15 @@ impl Memory {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
         let access = self.load_line::<TIMED>(addr, cycle);
-        self.caches.train::<TIMED>(pc, addr, cycle);
+        self.caches.train::<TIMED>(pc, self.place(addr), cycle);
         access
     }
 
     #[inline(always)]
     fn load_line<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
         let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
-        let (ready, level) = self.caches.load::<TIMED>(addr >> self.line_shift, t.cycle);
+        let line = self.place(addr) >> self.line_shift;
+        let (ready, level) = self.caches.load::<TIMED>(line, t.cycle);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
@@ -151,6 +174,7 @@ impl Memory {
             let (ready, level) = caches.load::<TIMED>(addr >> self.line_shift, t.cycle);
             Access { ready, level, tlb: t.level, page_fault: t.page_fault }
         };
+        let (addr, second) = (self.place(addr), self.place(second));
         let first = half(&mut self.caches, addr, t);
         let mut access = first.join(half(&mut self.caches, second, u));
         access.ready += if crosses_page { self.page_split } else { self.line_split };
@@ -178,13 +202,13 @@ impl Memory {
 
     #[inline]
     fn store_as<const TIMED: bool>(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
-        let (ready, level) = self.caches.store::<TIMED>(addr >> self.line_shift, cycle);
+        let (ready, level) = self.caches.store::<TIMED>(self.place(addr) >> self.line_shift, cycle);
         let access = Access { ready, level, tlb: TlbLevel::L1, page_fault: false };
         if !self.splits(addr, size) {
             return access;
         }
         let last = addr.wrapping_add(u64::from(size) - 1);
-        let (ready, level) = self.caches.store::<TIMED>(last >> self.line_shift, cycle);
+        let (ready, level) = self.caches.store::<TIMED>(self.place(last) >> self.line_shift, cycle);
         // The two halves are written one after the other.
         let ready = ready.max(access.ready + 1);
         access.join(Access { ready, level, ..access })
@@ -254,5 +278,27 @@ impl Memory {
         }
         c.dram.statistics = DramStatistics::default();
         self.translation.reset_statistics();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_one_frame_share_lines_but_not_translations() {
+        let params = MemoryParams::default();
+        let mut memory = Memory::new(&params).unwrap();
+        memory.alias(0xfff);
+        memory.warm_load(0, 0x1040, 8);
+        memory.warm_translation(0x7040);
+        let access = memory.load(0, 0x7040, 8, 1000);
+        assert_eq!((access.level, access.tlb), (Level::L1, TlbLevel::Stlb));
+        assert_eq!(access.ready, 1000 + params.stlb.latency + params.l1d.latency);
+        assert!(!access.page_fault, "it was touched some time ago");
+        // A second load while the translation is on its way waits for it too.
+        let access = memory.load(0, 0x7048, 8, 1001);
+        assert_eq!(access.tlb, TlbLevel::OnItsWay);
+        assert_eq!(access.ready, 1000 + params.stlb.latency + params.l1d.latency);
     }
 }

@@ -154,6 +154,15 @@ impl Translation {
         self.dtlb.array.find(page).is_some() || self.pages.contains(page)
     }
 
+    /// Notes the page and puts it into the second level.
+    pub(crate) fn warm_second_level(&mut self, addr: u64) {
+        let page = addr >> PAGE_SHIFT;
+        self.touch(page, Side::Data);
+        if self.stlb.array.find(page).is_none() {
+            self.stlb.array.insert(page, Fill::PRESENT);
+        }
+    }
+
     /// Looks a page up that was not the last one.
     #[inline(never)]
     fn search<const TIMED: bool>(
@@ -169,6 +178,10 @@ impl Translation {
         };
         let found = first.find::<TIMED>(page, cycle, 0);
         let translated = match found {
+            // On its way for an access before: it waits as that one does.
+            Some(ready) if ready > cycle => {
+                Translated { cycle: ready, level: TlbLevel::OnItsWay, page_fault: false }
+            }
             Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
             None => self.miss::<TIMED>(page, cycle, side, caches),
         };

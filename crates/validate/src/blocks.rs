@@ -244,6 +244,7 @@ impl<O: Observer> Run<O> {
     fn advance(&mut self, copies: u64) {
         for _ in 0..copies {
             self.unrolled.advance();
+            self.translate();
             self.core.execute(&step(self.unrolled.block(), self.unrolled.addresses()));
         }
     }
@@ -256,8 +257,21 @@ impl<O: Observer> Run<O> {
         for line in unroll::code_lines((before + measured) * len, len) {
             memory.warm_fetch(line);
         }
+        memory.alias(unroll::PLACE_MASK);
         for line in unroll::data_lines() {
             memory.warm_load(0, line, 1);
+        }
+    }
+
+    /// Pages of data are in the second-level TLB when a copy first touches them: measurements run
+    /// the same copies several times. The first level does not keep them from run to run (the
+    /// measured penalty is there with twenty pages already; the profiler enters the kernel between
+    /// the runs).
+    fn translate(&mut self) {
+        let memory = self.core.memory_mut();
+        for (slot, &address) in self.unrolled.block().slots.iter().zip(self.unrolled.addresses()) {
+            memory.warm_translation(address);
+            memory.warm_translation(address + u64::from(slot.size) - 1);
         }
     }
 }

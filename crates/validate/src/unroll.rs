@@ -1,8 +1,9 @@
 //! Copies of a block back to back, as measurements of single blocks run them.
 //!
-//! The code starts 0x1df bytes into a page, and every memory access leads to one and the same page
-//! of 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two accesses meet
-//! if the low twelve bits of their addresses say so.
+//! The code starts 0x1df bytes into a page, and every page of data is mapped to one and the same
+//! frame of 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two
+//! accesses meet if the low twelve bits of their addresses say so, but each page has a translation
+//! of its own.
 
 use decode::values::Values;
 use decode::{Block, Decoder};
@@ -15,11 +16,14 @@ pub const CODE: u64 = 0x0040_01df;
 /// number of them stays in a 32 KB instruction cache. Whole pages, which changes nothing about the
 /// places of instructions in lines and pages; far more than the uop cache holds.
 const CODE_SPAN: u64 = 7 * 4096;
-/// The page that all known addresses lead to.
-const DATA: u64 = 0x0232_4000;
-/// Where accesses of unknown address go: a place for each slot, shared with no other.
-const ELSEWHERE: u64 = DATA + 0x2000;
+/// Bits of canonical addresses.
+const ADDRESS_MASK: u64 = (1 << 48) - 1;
 const OFFSET_MASK: u64 = 0xfff;
+/// Where accesses of unknown address go: a place for each slot, shared with no other. No canonical
+/// address has this bit.
+const ELSEWHERE: u64 = 1 << 52;
+/// The bits that tell places apart: all pages of known address are mapped to one frame.
+pub const PLACE_MASK: u64 = ELSEWHERE | OFFSET_MASK;
 /// Bytes between the places of unknown address; they repeat after a page.
 const PLACE_BYTES: u64 = 32;
 
@@ -32,12 +36,10 @@ pub fn code_lines(bytes: u64, len: u64) -> impl Iterator<Item = u64> {
     (CODE & !(LINE_BYTES - 1)..end).step_by(LINE_BYTES as usize)
 }
 
-/// The lines that memory accesses may meet: the page, what runs over its end, and the places of
-/// unknown address.
+/// The lines that memory accesses may meet: the frame and the places of unknown address.
 pub fn data_lines() -> impl Iterator<Item = u64> {
-    let page =
-        |start: u64| (start..start + OFFSET_MASK + 1 + LINE_BYTES).step_by(LINE_BYTES as usize);
-    page(DATA).chain(page(ELSEWHERE))
+    let page = |start: u64| (start..=start + OFFSET_MASK).step_by(LINE_BYTES as usize);
+    page(0).chain(page(ELSEWHERE))
 }
 
 /// A block and the state that its copies leave.
@@ -81,7 +83,7 @@ impl Unrolled {
         let known = self.values.run(&self.def);
         for (slot, address) in self.addresses.iter_mut().enumerate() {
             *address = match known.get(slot).copied().flatten() {
-                Some(address) => DATA | (address & OFFSET_MASK),
+                Some(address) => address & ADDRESS_MASK,
                 None => ELSEWHERE + ((slot as u64 * PLACE_BYTES) & OFFSET_MASK),
             };
         }
@@ -110,14 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn addresses_follow_the_registers_and_stay_in_one_page() {
-        // mov rax, [rcx]; add rcx, 0x800: rcx starts at the page's first byte.
+    fn addresses_follow_the_registers() {
+        // mov rax, [rcx]; add rcx, 0x800: all registers start at 0x2324000.
+        const DATA: u64 = 0x0232_4000;
         let mut code = unrolled("488b01 4881c100080000");
         let mut next = || {
             code.advance();
             code.addresses()[0]
         };
-        assert_eq!([next(), next(), next()], [DATA, DATA + 0x800, DATA]);
+        assert_eq!([next(), next(), next()], [DATA, DATA + 0x800, DATA + 0x1000]);
     }
 
     #[test]
@@ -128,6 +131,6 @@ mod tests {
         let addresses = code.addresses();
         assert!(addresses[0] >= ELSEWHERE && addresses[1] >= ELSEWHERE);
         assert!(addresses[0].abs_diff(addresses[1]) >= 32);
-        assert_eq!(addresses[2], DATA);
+        assert_eq!(addresses[2], 0x0232_4000);
     }
 }

@@ -203,7 +203,11 @@ impl<O: Observer> Core<O> {
         let issued = self.calendar.issue(port, may_go);
         let size = step.block.slots[usize::from(uop.slot)].size;
         let mut access = self.memory.load(pc, address, u32::from(size), issued);
+        if access.tlb != memory::TlbLevel::L1 {
+            self.issue_again(port, &mut access);
+        }
         access.ready += self.address_extra(uop);
+        let address = self.memory.place(address);
         let (mut done, mut waited) =
             self.after_older_stores(pc, address, size, [ready, issued], &access);
         if access.page_fault {
@@ -215,6 +219,15 @@ impl<O: Observer> Core<O> {
         self.allocator.load_done(done);
         self.observer.executed(uop, Times { ready: may_go, issued, completed: done, port });
         (done, waited)
+    }
+
+    /// A load that missed the DTLB goes through its port once more when its translation is there,
+    /// in the cycle after at the earliest. Loads in a row that wait for one page all do.
+    #[cold]
+    fn issue_again(&mut self, port: u8, access: &mut memory::Access) {
+        let translated = access.ready - self.load_latency;
+        let again = self.calendar.issue(port, translated + 1);
+        access.ready = again + self.load_latency;
     }
 
     /// A load is one cycle faster when its base register comes straight from a load and a small

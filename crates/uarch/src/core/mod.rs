@@ -93,6 +93,8 @@ pub struct CoreCounters {
 pub struct Core<O: Observer = ()> {
     params: CoreParams,
     page_fault_cycles: u64,
+    /// Load-to-use of the first level.
+    load_latency: u64,
     fetch: FrontEnd,
     allocator: Allocator,
     calendar: Calendar,
@@ -167,6 +169,7 @@ impl<O: Observer> Core<O> {
         let latency = machine.memory.l1i.latency;
         Ok(Self {
             page_fault_cycles: machine.memory.page_fault.cycles,
+            load_latency: machine.memory.l1d.latency,
             fetch: FrontEnd::new(&params, latency),
             allocator: Allocator::new(&params),
             calendar: Calendar::new(),

@@ -83,7 +83,7 @@ impl<O: Observer> Core<O> {
             self.written = (self.written + 1).max(access.ready);
             self.allocator.store_done(self.written);
             self.stores.push(
-                store.address,
+                self.memory.place(store.address),
                 store.size,
                 store.address_issued,
                 store.data_issued,
