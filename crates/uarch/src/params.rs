@@ -26,7 +26,7 @@ params::params! {
         /// Moves are eliminated at rename ([IOM] 2.3.3.1: yes).
         move_elimination: bool = true, "";
         /// Physical registers that eliminated moves may share at once, for general-purpose and
-        /// for vector registers each; at most 8 ([uiCA]'s simulator: 4 on Haswell).
+        /// for vector registers each; at most 4 ([uiCA]'s simulator: 4 on Haswell).
         move_entries: u32 = 4, "registers";
         /// From a branch's completion to the first delivery from the uop cache. With one cycle of
         /// execution, one of allocation and `allocate_to_issue` the penalty is 15 ([7cpu]: 15).

@@ -283,12 +283,14 @@ impl<O: Observer> Core<O> {
     #[inline(always)]
     pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
         let loaded = uop.kind == UopKind::Load;
+        let mut names = 0;
         for dst in uop.dsts {
             self.ready[usize::from(dst.0)] = done;
             let bit = 1 << dst.0;
             self.from_load = if loaded { self.from_load | bit } else { self.from_load & !bit };
-            self.moves.written(bit);
+            names |= bit;
         }
+        self.moves.written(names);
         self.ready[usize::from(Reg::NONE.0)] = 0;
         if done >= self.slot.completed {
             self.slot.completed = done;

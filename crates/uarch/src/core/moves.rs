@@ -9,7 +9,7 @@
 //! place counts each move eliminated since as one. A move that finds no entry executes.
 
 /// Entries of a register class at most.
-const ENTRIES: usize = 8;
+const ENTRIES: usize = 4;
 
 /// The entries of both register classes.
 pub struct Moves {
@@ -34,8 +34,10 @@ impl Moves {
     #[inline(always)]
     pub fn next_cycle(&mut self) {
         self.general.next_cycle();
-        self.vector.next_cycle();
-        self.shared = self.general.names | self.vector.names;
+        if self.vector.busy() {
+            self.vector.next_cycle();
+            self.shared = self.general.names | self.vector.names;
+        }
     }
 
     /// The move from `src` to `dst` (bit masks of one name each) is eliminated if there is an entry
@@ -52,8 +54,11 @@ impl Moves {
     #[inline(always)]
     pub fn written(&mut self, names: u64) {
         if self.shared & names != 0 {
-            self.general.written(names);
-            self.vector.written(names);
+            for class in [&mut self.general, &mut self.vector] {
+                if class.names & names != 0 {
+                    class.written(names);
+                }
+            }
             self.shared &= !names;
         }
     }
@@ -77,6 +82,13 @@ struct Class {
 }
 
 impl Class {
+    /// Whether a passing cycle changes anything.
+    #[inline(always)]
+    fn busy(&self) -> bool {
+        let [before, earlier] = self.taken_before;
+        self.taken | before | earlier | self.eliminated[0] | self.eliminated[1] != 0
+    }
+
     #[inline(always)]
     fn next_cycle(&mut self) {
         if self.taken > 0 && self.single_suffices && self.eliminated[0] == 0 {
