@@ -178,6 +178,17 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_of_a_full_queue_is_still_found() {
+        // 114 stores in flight: the store queue of Golden Cove, the longest there is.
+        let mut stores = Stores::new();
+        for i in 0..114 {
+            stores.push(0x1000 + 8 * i, 8, i, i + 1, 999);
+        }
+        let first = Older::Forward { data_issued: 1, address_issued: 0 };
+        assert_eq!(stores.older(0x1000, 8, 200), first);
+    }
+
+    #[test]
     fn an_unaligned_store_is_found_through_either_granule() {
         let mut stores = Stores::new();
         stores.push(0x104, 8, 1, 2, 99);
