@@ -67,6 +67,8 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
+            // Among them those that would turn the direction of what follows.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
             letter if letter.is_control() => out.push('\u{fffd}'),
             letter => out.push(letter),
         }
@@ -98,9 +100,10 @@ mod tests {
 
     #[test]
     fn text_never_becomes_markup_in_an_element_or_an_attribute() {
-        let hostile = "<script>alert(\"1\" & '2')</script>\u{0}";
+        let hostile = "<script>alert(\"1\" & '2')</script>\u{0}\u{202e}";
         let html = Html::tag("p", &[("title", hostile)], hostile);
-        let safe = "&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;\u{fffd}";
+        let safe =
+            "&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;\u{fffd}\u{fffd}";
         assert_eq!(html.as_str(), format!("<p title=\"{safe}\">{safe}</p>"));
     }
 

@@ -57,7 +57,7 @@ mod style;
 mod table;
 
 pub use data::{Column, Data, Datum, Format};
-pub use html::Html;
+pub use html::{Html, escape};
 pub use page::Page;
 pub use run::page;
 pub use table::Table;

@@ -16,6 +16,7 @@ pub struct Page {
     intro: Html,
     sections: Vec<Section>,
     foot: String,
+    style: String,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +53,11 @@ impl Page {
         self.intro.push(html);
     }
 
+    /// Adds rules to the style sheet; its variables (`--ink`, `--c0` …) are light and dark alike.
+    pub fn style(&mut self, rules: &str) {
+        self.style.push_str(rules);
+    }
+
     /// The last line.
     pub fn foot(&mut self, text: impl Into<String>) {
         self.foot = text.into();
@@ -82,13 +88,15 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
              <meta name=\"color-scheme\" content=\"light dark\">\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
-             <link rel=\"icon\" href=\"data:,\"><title>{title}</title>\n<style>\n{}</style>\n\
+             <link rel=\"icon\" href=\"data:,\"><title>{title}</title>\n<style>\n{}{}</style>\n\
              </head><body>{}<a class=\"skip\" href=\"#content\">To the content</a>\
-             <div class=\"page\">{}<div class=\"body\">{}\n<main id=\"content\">{}</main></div>\
+             <div class=\"page\">{}<div class=\"{}\">{}\n<main id=\"content\">{}</main></div>\
              {}</div></body></html>\n",
             style::SHEET,
+            self.style,
             style::patterns(),
             self.head().as_str(),
+            if self.sections.len() < 2 { "body" } else { "body beside" },
             self.contents().as_str(),
             self.body().as_str(),
             if self.foot.is_empty() {
@@ -115,7 +123,7 @@ impl Page {
 
     fn contents(&self) -> Html {
         if self.sections.len() < 2 {
-            return Html::element("div", &[], Html::default());
+            return Html::default();
         }
         let mut list = Html::default();
         for section in &self.sections {

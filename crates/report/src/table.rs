@@ -11,7 +11,6 @@ pub struct Table {
     caption: String,
     header: Vec<String>,
     rows: Vec<Line>,
-    csv: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,16 +29,22 @@ impl Table {
         Self { caption: caption.into(), header, ..Self::default() }
     }
 
-    /// A table of the terminal as one of the page.
-    pub fn from_grid(caption: impl Into<String>, grid: &Grid) -> Self {
-        let mut table = Self::new(caption, grid.header());
+    /// A table of the terminal as tables of the page, one for each of its headings, which becomes
+    /// its title.
+    pub fn from_grid(grid: &Grid) -> Vec<Self> {
+        let mut tables: Vec<Self> = Vec::new();
         for row in grid.rows() {
-            match row {
-                Row::Heading(text) => table.heading(text),
-                Row::Cells(label, cells) => table.row(label.trim(), cells),
+            match (row, tables.last_mut()) {
+                (Row::Heading(text), _) => tables.push(Self::new(text, grid.header())),
+                (Row::Cells(label, cells), Some(table)) => table.row(label.trim(), cells),
+                (Row::Cells(label, cells), None) => {
+                    let mut table = Self::new("figures", grid.header());
+                    table.row(label.trim(), cells);
+                    tables.push(table);
+                }
             }
         }
-        table
+        tables
     }
 
     /// Adds a heading over the rows that follow.
@@ -62,20 +67,30 @@ impl Table {
         self.rows.push(Line::Cells(label.into(), cells.into_iter().collect()));
     }
 
-    /// What the download holds instead of the table's own texts.
-    pub fn with_csv(mut self, csv: String) -> Self {
-        self.csv = Some(csv);
-        self
-    }
-
     /// The table with its download.
     pub fn html(&self, file: &str) -> Html {
+        let mut html = self.block(None);
+        let about = format!("Download CSV: {}", self.caption);
+        let link = download("Download CSV", &about, file, "text/csv", &self.texts());
+        html.push(Html::element("p", &[("class", "tools")], link));
+        html
+    }
+
+    /// The table without a download, its caption over its labels.
+    pub fn titled(&self) -> Html {
+        self.block(Some(&self.caption))
+    }
+
+    fn block(&self, title: Option<&str>) -> Html {
         let columns = (self.header.len() + 1).to_string();
         let head = self
             .header
             .iter()
             .map(|name| Html::tag("th", &[("scope", "col"), ("class", "figure")], name));
-        let mut first = Html::element("td", &[], Html::default());
+        let mut first = match title {
+            Some(title) => Html::tag("th", &[("scope", "col"), ("class", "title")], title),
+            None => Html::element("td", &[], Html::default()),
+        };
         first.push(Html::join(head));
         let mut body = Html::default();
         for row in &self.rows {
@@ -95,12 +110,7 @@ impl Table {
         let mut table = Html::tag("caption", &[("class", "hidden")], &self.caption);
         table.push(Html::element("thead", &[], Html::element("tr", &[], first)));
         table.push(Html::element("tbody", &[], body));
-        let mut html = scrolling(&self.caption, Html::element("table", &[], table));
-        let about = format!("Download CSV: {}", self.caption);
-        let csv = self.csv.clone().unwrap_or_else(|| self.texts());
-        let link = download("Download CSV", &about, file, "text/csv", &csv);
-        html.push(Html::element("p", &[("class", "tools")], link));
-        html
+        scrolling(&self.caption, Html::element("table", &[], table))
     }
 
     /// The table's own texts as CSV; markup loses its tags.
@@ -144,6 +154,8 @@ mod tests {
         let html = table.html("t.csv");
         let html = html.as_str();
         assert!(html.contains("<th scope=\"rowgroup\" colspan=\"3\">group</th>"), "{html}");
+        assert!(html.contains("<td></td><th scope=\"col\" class=\"figure\">one</th>"), "{html}");
+        assert!(table.titled().as_str().contains("class=\"title\">what</th>"));
         assert!(html.contains("<th scope=\"row\">a &lt; b</th><td>1</td><td>2 %</td>"), "{html}");
         assert_eq!(
             table.texts(),

@@ -1,22 +1,31 @@
-//! The timeline as one page that opens without a network: a row for each uop, a column for each
-//! cycle, letters for the events so that it reads without colour.
+//! The timeline as one page that opens without a network, in the look of the reports: a row for
+//! each uop, a column for each cycle, letters for the events so that it reads without colour.
 
 use std::fmt::Write;
 
+use report::{Html, Page, escape};
+
 use crate::timeline::{Timeline, UopEvents};
 
-const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem;max-width:none}\
-.scroll{overflow:auto;max-height:80vh;border:1px solid #8886}\
-table{border-collapse:collapse;font:13px/1.45 ui-monospace,monospace;white-space:pre}\
-th,td{padding:0 .6em;text-align:left;font-weight:400}\
-thead th{position:sticky;top:0;background:Canvas;border-bottom:1px solid #8886}\
-tr.first td,tr.first th{border-top:1px solid #8886}\
-.q{background:#8883}.w{background:#e6a81744}.x{background:#2b7de988;font-weight:700}\
-.d{background:#2fa36b44}.r{background:#2fa36b99;font-weight:700}\
-dl{display:grid;grid-template-columns:auto 1fr;gap:.1rem .8rem}dt{font-family:monospace}\
-dd{margin:0}";
+/// What the timeline adds to the style of all pages.
+const STYLE: &str = "
+.timeline { font: 13px/1.45 var(--mono); white-space: pre; }
+.timeline th, .timeline td { padding: 0 .6em; text-align: left; white-space: pre; border: 0; }
+.timeline tr.first > * { border-top: 1px solid var(--line); }
+.timeline thead th { position: sticky; top: 0; background: var(--paper); z-index: 1; }
+.timeline tbody th[scope=row] { min-width: 0; white-space: pre; }
+.timeline tbody tr:hover > * { background: none; }
+.frame { max-height: 80vh; border: 1px solid var(--line); border-radius: 6px; background: \
+var(--paper); }
+.letters { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .2rem .9rem; \
+margin: 0 0 1.2rem; font-size: .92rem; }
+.letters dt { font-family: var(--mono); padding: 0 .5em; justify-self: start; }
+.q { background: var(--wash); color: var(--soft); }
+.w { box-shadow: inset 0 -2px var(--c2); }
+.x { background: var(--c1); color: var(--paper); font-weight: 700; }
+.d { background: var(--wash); box-shadow: inset 0 -2px var(--c3); }
+.r { background: var(--c3); color: var(--paper); font-weight: 700; }
+";
 
 const LEGEND: [(&str, &str, &str); 6] = [
     ("q", "q", "in the decoded-uop queue"),
@@ -29,21 +38,63 @@ const LEGEND: [(&str, &str, &str); 6] = [
 
 /// The page. `title` is shown above the timeline.
 pub fn page(timeline: &Timeline, title: &str) -> String {
-    let mut out = String::from("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">");
-    out.push_str("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-    let title = escape(title);
-    let _ = write!(out, "<title>{title}</title><style>{STYLE}</style></head><body>");
-    let _ = write!(out, "<h1>{title}</h1><dl>");
-    for (class, letter, meaning) in LEGEND {
-        let _ = write!(out, "<dt class=\"{class}\">{letter}</dt><dd>{meaning}</dd>");
-    }
-    out.push_str("</dl><div class=\"scroll\" tabindex=\"0\" aria-label=\"uop timeline\"><table>");
-    out.push_str("<thead><tr><th scope=\"col\">iter</th><th scope=\"col\">instruction</th>");
+    let mut page = Page::new(title);
+    page.titled_by_command();
+    page.style(STYLE);
+    page.kicker("mallacc block · timeline of its uops");
+    page.lead(summary(timeline));
+    let mut body = Html::element("dl", &[("class", "letters")], legend());
+    let attributes = [
+        ("class", "scroll frame"),
+        ("tabindex", "0"),
+        ("role", "region"),
+        ("aria-label", "Timeline: a row for each uop, a column for each cycle"),
+    ];
+    body.push(Html::element("div", &attributes, Html::raw(table(timeline))));
+    page.section(1, "timeline", "A row for each uop, a column for each cycle", body);
+    page.render()
+}
+
+/// How much is shown, and how fast it goes.
+fn summary(timeline: &Timeline) -> String {
+    let iterations = timeline.uops.iter().map(|u| u.iteration);
+    let count = match (iterations.clone().min(), iterations.max()) {
+        (Some(first), Some(last)) => last - first + 1,
+        _ => 0,
+    };
     let end = timeline.uops.iter().map(|u| u.retired).max().unwrap_or(0);
-    let _ = write!(
-        out,
-        "<th scope=\"col\">uop</th><th scope=\"col\">{}</th></tr></thead><tbody>",
-        ruler(end)
+    let instructions = timeline.instructions.len();
+    let uops = timeline.uops.len();
+    format!(
+        "{count} iterations of {instructions} instructions: {uops} uops, the last retires in \
+         cycle {end}."
+    )
+}
+
+fn legend() -> Html {
+    let entry = |(class, letter, meaning): (&str, &str, &str)| {
+        let letter = Html::tag("dt", &[("class", class)], letter);
+        Html::join([letter, Html::tag("dd", &[], meaning)])
+    };
+    Html::join(LEGEND.into_iter().map(entry))
+}
+
+/// Cycles shown before the first allocation: how long uops were queued before says little.
+const BEFORE: u64 = 10;
+
+/// The cycle of the first column: a round one.
+fn beginning(timeline: &Timeline) -> u64 {
+    let first = timeline.uops.iter().map(|u| u.allocated).min().unwrap_or(0);
+    first.saturating_sub(BEFORE) / 10 * 10
+}
+
+fn table(timeline: &Timeline) -> String {
+    let start = beginning(timeline);
+    let end = timeline.uops.iter().map(|u| u.retired).max().unwrap_or(0);
+    let mut out = format!(
+        "<table class=\"timeline\"><thead><tr><th scope=\"col\">iter</th><th scope=\"col\">\
+         instruction</th><th scope=\"col\">uop</th><th scope=\"col\">{}</th></tr></thead><tbody>",
+        ruler(start, end)
     );
     let mut last = None;
     for u in &timeline.uops {
@@ -59,23 +110,22 @@ pub fn page(timeline: &Timeline, title: &str) -> String {
             escape(name.map_or("", String::as_str)),
             if u.fused { "+ " } else { "" },
             u.kind,
-            row(u)
+            row(u, start)
         );
     }
-    out.push_str("</tbody></table></div></body></html>\n");
-    out
+    out + "</tbody></table>"
 }
 
 /// Every tenth cycle's number.
-fn ruler(end: u64) -> String {
-    (0..=end / 10).map(|ten| format!("{:<10}", ten * 10)).collect()
+fn ruler(start: u64, end: u64) -> String {
+    (start / 10..=end / 10).map(|ten| format!("{:<10}", ten * 10)).collect()
 }
 
-/// Letters of a uop by cycle, in runs of equal class.
-fn row(u: &UopEvents) -> String {
-    let mut out = " ".repeat(u.delivered as usize);
+/// Letters of a uop by cycle from `start` on, in runs of equal class.
+fn row(u: &UopEvents, start: u64) -> String {
+    let mut out = " ".repeat(u.delivered.saturating_sub(start) as usize);
     let mut run = (' ', String::new());
-    for cycle in u.delivered..=u.retired {
+    for cycle in u.delivered.max(start)..=u.retired {
         let (class, letter) = letter(u, cycle);
         if class != run.0 {
             flush(&mut out, &mut run);
@@ -108,10 +158,6 @@ fn letter(u: &UopEvents, cycle: u64) -> (char, char) {
     }
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +180,13 @@ mod tests {
         let letters: String = (1..=14).map(|c| letter(&u, c).1).collect();
         // Queue 1-2, allocated 3, operands 4-7, port 8-9, issue 10, execute 11, complete 12-13.
         assert_eq!(letters, "qqA----==6E..R");
-        assert!(row(&u).starts_with(" <span class=\"q\">qq</span>"));
+        assert!(row(&u, 0).starts_with(" <span class=\"q\">qq</span>"));
+        assert!(row(&u, 2).starts_with("<span class=\"q\">q</span>"));
+        let timeline =
+            Timeline { instructions: vec![], uops: vec![UopEvents { allocated: 47, ..u }] };
+        // Ten cycles before the allocation in cycle 47, rounded down.
+        assert_eq!(beginning(&timeline), 30);
+        assert!(ruler(30, 47).starts_with("30        40        "));
     }
 
     #[test]

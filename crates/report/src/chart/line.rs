@@ -52,6 +52,11 @@ impl Series {
         Self { name: name.into(), look, shape: Shape::Line, points }
     }
 
+    /// Whether its points are marked: where there are few of them.
+    fn is_marked(&self) -> bool {
+        self.shape == Shape::Line && self.points.len() <= MARKED_POINTS_MAX
+    }
+
     /// The same points, joined otherwise.
     pub fn shaped(self, shape: Shape) -> Self {
         Self { shape, ..self }
@@ -165,7 +170,8 @@ impl LineChart {
                 let (_, y) = frame.at(frame.x.low, guide.at);
                 canvas.line("guide", (frame.left, y), (frame.right, y));
                 let above = if y - TOP < 14.0 { 14.0 } else { -5.0 };
-                canvas.text("halo end", frame.right, y + above, &guide.label);
+                let middle = (frame.left + frame.right) / 2.0;
+                canvas.text("halo mid", middle, y + above, &guide.label);
                 continue;
             }
             let (x, _) = frame.at(guide.at, frame.y.low);
@@ -189,7 +195,7 @@ impl LineChart {
                 canvas.shade(series.look, &points, frame.bottom);
             }
             canvas.curve(series.look, &points);
-            if series.shape != Shape::Line || series.points.len() > MARKED_POINTS_MAX {
+            if !series.is_marked() {
                 continue;
             }
             for point in &series.points {
@@ -281,7 +287,8 @@ impl Chart for LineChart {
     }
 
     fn legend(&self) -> Vec<(Look, Swatch, String)> {
-        self.series.iter().map(|s| (s.look, Swatch::Line, s.name.clone())).collect()
+        let swatch = |s: &Series| if s.is_marked() { Swatch::Marked } else { Swatch::Line };
+        self.series.iter().map(|s| (s.look, swatch(s), s.name.clone())).collect()
     }
 
     /// A column for each series where all have the same positions; else a row for each point.

@@ -45,7 +45,8 @@ impl Look {
     pub(crate) fn swatch(self, swatch: Swatch) -> String {
         let mut canvas = Canvas::default();
         match swatch {
-            Swatch::Line => {
+            Swatch::Line => canvas.curve(self, &[(0.0, 7.0), (34.0, 7.0)]),
+            Swatch::Marked => {
                 canvas.curve(self, &[(0.0, 7.0), (34.0, 7.0)]);
                 canvas.marker(self, 17.0, 7.0);
             }

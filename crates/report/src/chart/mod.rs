@@ -36,6 +36,8 @@ pub const NARROW: f64 = 340.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swatch {
     /// A line with its dashes and marker.
+    Marked,
+    /// A line with its dashes.
     Line,
     /// An area with its pattern.
     Area,

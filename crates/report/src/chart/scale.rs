@@ -11,6 +11,8 @@ pub struct Axis {
     pub format: Format,
     /// Whether equal distances are equal ratios.
     pub log: bool,
+    /// Whether 0 lies on it whatever the figures are.
+    pub zero: bool,
     /// Where it begins; otherwise at the smallest figure or a round one below it.
     pub low: Option<f64>,
     /// Where it ends; otherwise at the largest figure or a round one above it.
@@ -26,12 +28,18 @@ impl Default for Axis {
 impl Axis {
     /// A linear axis.
     pub fn new(label: impl Into<String>, format: Format) -> Self {
-        Self { label: label.into(), format, log: false, low: None, high: None }
+        Self { label: label.into(), format, log: false, zero: false, low: None, high: None }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>, format: Format) -> Self {
         Self { log: true, ..Self::new(label, format) }
+    }
+
+    /// With 0 on it.
+    pub fn with_zero(mut self) -> Self {
+        self.zero = true;
+        self
     }
 
     /// Begins here.
@@ -48,6 +56,7 @@ impl Axis {
 
     /// The axis over these figures, with about `wanted` ticks.
     pub(crate) fn scale(&self, figures: impl Iterator<Item = f64>, wanted: usize) -> Scale {
+        let figures = figures.chain(self.zero.then_some(0.0));
         let finite = figures.filter(|f| f.is_finite() && (!self.log || *f > 0.0));
         let range = finite.fold(None, |range: Option<(f64, f64)>, f| {
             Some(range.map_or((f, f), |(low, high)| (low.min(f), high.max(f))))
@@ -165,6 +174,9 @@ mod tests {
         assert_eq!((scale.low, scale.high), (0.0, 100.0));
         let scale = axis.clone().from(2.0).to(50.0).scale([3.0, 97.0].into_iter(), 5);
         assert_eq!((scale.low, scale.high), (2.0, 50.0));
+        let zero = axis.clone().with_zero();
+        assert_eq!(zero.scale([60.0, 97.0].into_iter(), 5).low, 0.0);
+        assert_eq!(zero.scale([-60.0, -97.0].into_iter(), 5).high, 0.0);
         assert_eq!((scale.place(2.0), scale.place(26.0), scale.place(97.0)), (0.0, 0.5, 1.0));
     }
 

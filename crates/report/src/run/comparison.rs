@@ -8,11 +8,13 @@ use super::figures::{bar, calls, kind_name, main_free, program};
 use super::roles::{Shown, all};
 use crate::chart::{Axis, Bars, Group, Look, figure, side_by_side};
 use crate::data::Format;
-use crate::html::Html;
+use crate::html::{Html, download};
 use crate::table::Table;
 
 /// Above this many configurations a sweep's curve says it better than bars.
 const BARS_MAX: usize = 12;
+/// Up to so many configurations, tables stand beside each other.
+const BESIDE_MAX: usize = 5;
 
 /// The section, if there are configurations.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
@@ -23,8 +25,17 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     if run.configurations.len() <= BARS_MAX {
         html.push(side_by_side(charts(run, name)));
     }
-    let table = Table::from_grid("Configurations compared", &text::comparison(run));
-    html.push(table.with_csv(csv::render(run)).html(&name.file("all-figures")));
+    let tables = Table::from_grid(&text::comparison(run));
+    let tables = Html::join(tables.iter().map(Table::titled));
+    // Many columns, or intervals in them, leave no room for a second block of tables.
+    let narrow = run.configurations.len() <= BESIDE_MAX && run.sampling.is_none();
+    let class = if narrow { "tables beside" } else { "tables" };
+    html.push(Html::element("div", &[("class", class)], tables));
+    let about = "Download CSV: every figure of every configuration";
+    let file = name.file("all-figures");
+    let link =
+        download("Download every figure as CSV", about, &file, "text/csv", &csv::render(run));
+    html.push(Html::element("p", &[("class", "tools")], link));
     Some(html)
 }
 

@@ -88,10 +88,13 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     Some(side_by_side(figures))
 }
 
-fn axes() -> (Axis, Axis) {
+/// The axes of a chart of sweeps: from the smallest cache to the largest.
+pub fn axes(sweeps: &[Sweep]) -> (Axis, Axis) {
+    let sizes = || sweeps.iter().flat_map(|sweep| sweep.sizes.keys().copied());
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(1));
     (
-        Axis::new("entries of the malloc cache", Format::Count),
-        Axis::new("speedup over the baseline", Format::Change(1)),
+        Axis::new("entries of the malloc cache", Format::Count).from(least as f64).to(most as f64),
+        Axis::new("speedup over the baseline", Format::Change(1)).with_zero(),
     )
 }
 
@@ -110,7 +113,7 @@ fn chart(
     of: impl Fn(&Configuration) -> Value,
 ) -> LineChart {
     let looks = std::iter::once(Look::MAIN).chain((0..).map(Look::other));
-    let (x, y) = axes();
+    let (x, y) = axes(sweeps);
     LineChart {
         title,
         note: String::new(),

@@ -49,7 +49,7 @@ fn accelerators(run: &Run, name: &Name) -> Html {
             format!("{} µm²", number::count(area.round() as u64))
         });
         let cell = |text: &str| Html::text(text);
-        let settings = Html::tag("span", &[("class", "mono")], &settings);
+        let settings = Html::tag("span", &[("class", "mono settings")], &settings);
         let cells = [cell(&item.machine), cell(&item.accelerator), settings, cell(&area)];
         table.markup(&item.name, cells);
     }

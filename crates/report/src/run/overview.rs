@@ -4,7 +4,7 @@ use results::statistics::{Unit, Value};
 use results::text::number;
 use results::{Configuration, Run};
 
-use super::entries::{Sweep, line, sweeps};
+use super::entries::{Sweep, axes, line, sweeps};
 use super::figures::{bar, calls, change, program, share};
 use super::{Name, short};
 use crate::chart::{Axis, Bars, Group, LineChart, Look, figure, side_by_side};
@@ -31,12 +31,12 @@ pub fn sentences(runs: &[Run]) -> Vec<String> {
     let show = |value: f64| Format::Change(1).show(value);
     vec![
         format!(
-            "Speedups of malloc range from {} ({}) to {} ({}) over {} runs.",
+            "Speedups of malloc over {} runs: from {} ({}) to {} ({}).",
+            all.len(),
             show(least.0),
             short(&least.1.program, LABEL_LETTERS),
             show(most.0),
             short(&most.1.program, LABEL_LETTERS),
-            all.len()
         ),
         "Each run's figure is that of its last accelerator over its baseline, for the kind of call \
          that allocates most often."
@@ -107,14 +107,20 @@ fn against_entries(runs: &[Run], labels: &[String]) -> Option<LineChart> {
         return None;
     }
     let looks = (0..).map(Look);
-    let series = swept.iter().zip(looks).map(|((run, label, sweep), look)| {
-        line(sweep, look, label, |item| malloc(run, item, "speedup"))
-    });
+    let series: Vec<_> = swept
+        .iter()
+        .zip(looks)
+        .map(|((run, label, sweep), look)| {
+            line(sweep, look, label, |item| malloc(run, item, "speedup"))
+        })
+        .collect();
+    let sweeps: Vec<Sweep> = swept.into_iter().map(|(_, _, sweep)| sweep).collect();
+    let (x, y) = axes(&sweeps);
     Some(LineChart {
         title: "Speedup of malloc against entries".into(),
-        x: Axis::new("entries of the malloc cache", Format::Count),
-        y: Axis::new("speedup over the baseline", Format::Change(1)),
-        series: series.collect(),
+        x,
+        y,
+        series,
         ..LineChart::default()
     })
 }
@@ -130,9 +136,9 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
             "cycles per malloc",
             "accelerator",
             "malloc speedup",
-            "limit",
+            "its limit",
             "program speedup",
-            "limit",
+            "its limit",
         ],
     );
     for (run, name) in runs.iter().zip(names) {

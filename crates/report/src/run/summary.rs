@@ -4,7 +4,8 @@ use results::statistics::{Unit, Value};
 use results::text::{self, number};
 use results::{CallKind, Run};
 
-use super::figures::{calls, change, kind_name, program, share};
+use super::figures::{calls, kind_name, program, share};
+use crate::data::Format;
 use crate::html::Html;
 
 /// One key figure: what it is, the figure, what stands beside it.
@@ -53,29 +54,29 @@ fn tiles(run: &Run) -> Vec<Tile> {
             format!("{} → {}", per_call(base), per_call(item)),
             beside(limit.map(|item| format!("limit {}", per_call(item)))),
         ));
-        let speedup = |item| change(item, calls(run, item, kind, "speedup"));
-        tiles.push((
-            format!("{malloc} speedup"),
-            speedup(item),
-            beside(limit.map(|item| format!("limit {}", speedup(item)))),
-        ));
-        let speedup = |item| change(item, program(run, item, "speedup"));
-        tiles.push((
-            "program speedup".into(),
-            speedup(item),
-            beside(limit.map(|item| format!("limit {}", speedup(item)))),
-        ));
+        let speedup = |item| calls(run, item, kind, "speedup");
+        tiles.push(faster(format!("{malloc} speedup"), speedup(item), limit.map(speedup)));
+        let speedup = |item| program(run, item, "speedup");
+        tiles.push(faster("program speedup".into(), speedup(item), limit.map(speedup)));
     } else {
         let figure = cycles(calls(run, base, kind, "cycles_per_call"));
         tiles.push((format!("cycles per {malloc}"), figure, base.name.clone()));
     }
     tiles.push((
         "allocator's share of cycles".into(),
-        share(program(run, base, "allocator_share")),
+        share(plain(program(run, base, "allocator_share"))),
         base.name.clone(),
     ));
     tiles.push(fast(run, kind, base));
     tiles
+}
+
+/// A speedup with its interval and the limit's beside it.
+fn faster(what: String, value: Value, limit: Option<Value>) -> Tile {
+    let interval = value.half_width().map(|half| format!("±{}", Format::Percent(1).show(half)));
+    let limit = limit.map(|value| format!("limit {}", number::change(value)));
+    let beside: Vec<String> = interval.into_iter().chain(limit).collect();
+    (what, number::change(plain(value)), beside.join("; "))
 }
 
 fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
@@ -88,12 +89,16 @@ fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
 
 /// Cycles per call, without the interval that the table shows.
 fn cycles(value: Value) -> String {
-    let plain = match value {
+    number::value(plain(value), Unit::CyclesPerCall)
+}
+
+/// A figure without its interval.
+fn plain(value: Value) -> Value {
+    match value {
         Value::Real(mut estimate) => {
             estimate.half_width = None;
             Value::Real(estimate)
         }
         other => other,
-    };
-    number::value(plain, Unit::CyclesPerCall)
+    }
 }

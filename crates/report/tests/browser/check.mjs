@@ -127,9 +127,10 @@ async function keyboard() {
     if (!focus.outlined) unmarked.push(focus.html);
   }
   const opened = await evaluate(function () {
-    document.querySelector('summary').focus();
-    return document.querySelector('details').open;
+    document.querySelector('summary')?.focus();
+    return document.querySelector('details')?.open;
   });
+  if (opened === undefined) return { controls, reached: reached.size, unmarked };
   await press('Enter', 13, '\r');
   const after = await evaluate(function () { return document.querySelector('details').open; });
   return { controls, reached: reached.size, unmarked, detailsOpenByKey: !opened && after };

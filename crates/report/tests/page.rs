@@ -1,0 +1,200 @@
+//! The page as a document: well formed, escaped, complete without anything outside itself, whatever
+//! the run holds.
+
+extern crate results as mallacc_results;
+
+#[path = "../../results/tests/common/mod.rs"]
+mod common;
+mod reading;
+
+use common::{sampled, whole};
+use reading::{Node, downloads};
+use results::model::{BASELINE, LIMIT};
+use results::{Configuration, CpiComponent, Run};
+use std::collections::BTreeSet;
+
+fn page(runs: &[Run]) -> (String, Node) {
+    let text = mallacc_report::page(runs);
+    let node = Node::parse(&text);
+    (text, node)
+}
+
+/// What must hold for every page.
+fn check(text: &str, node: &Node) {
+    let mut ids = BTreeSet::new();
+    for element in node.all(&|node| node.attributes.contains_key("id")) {
+        let id = element.attribute("id").to_owned();
+        assert!(ids.insert(id.clone()), "{id} twice");
+    }
+    for link in node.tagged("a") {
+        let target = link.attribute("href");
+        let inside = target.strip_prefix('#').is_some_and(|id| ids.contains(id));
+        assert!(inside || target.starts_with("data:text/"), "{target} leads nowhere");
+    }
+    for labelled in node.all(&|node| node.attributes.contains_key("aria-labelledby")) {
+        assert!(ids.contains(labelled.attribute("aria-labelledby")));
+    }
+    for forbidden in ["script", "iframe", "img", "object", "embed", "form"] {
+        assert!(node.tagged(forbidden).is_empty(), "<{forbidden}>");
+    }
+    let reaches_out = |node: &Node| {
+        node.attributes
+            .keys()
+            .any(|name| name.starts_with("on") || name == "src" || name == "style")
+    };
+    assert!(node.all(&reaches_out).is_empty());
+    for style in node.tagged("style") {
+        assert!(!style.inner().contains("url(") && !style.inner().contains("@import"));
+    }
+    for plot in node.all(&|node| node.tag == "svg" && node.attribute("class").contains("plot")) {
+        assert_eq!(plot.attribute("role"), "img");
+        assert!(plot.attribute("aria-label").len() > 20, "{}", plot.attribute("aria-label"));
+    }
+    for figure in node.tagged("figure") {
+        let link = figure.all(&|node| node.attributes.contains_key("download"));
+        assert_eq!((figure.tagged("table").len(), link.len()), (1, 1));
+    }
+    let shapes = node.all(&|node| node.attributes.keys().any(|name| "dxy".contains(name.as_str())));
+    for shape in shapes {
+        for name in ["x", "y", "d", "width", "height"] {
+            let value = shape.attribute(name);
+            assert!(!value.contains("NaN") && !value.contains("inf"), "{name}={value}");
+        }
+    }
+    let names: Vec<_> = node
+        .all(&|node| node.attributes.contains_key("download"))
+        .iter()
+        .map(|a| a.attribute("download"))
+        .collect();
+    let csv = names.iter().filter(|name| name.ends_with(".csv"));
+    let unique: BTreeSet<_> = csv.clone().collect();
+    assert_eq!(unique.len(), csv.count(), "each download has a name of its own");
+    assert!(!text.contains("http:") && !text.contains("https:"));
+}
+
+#[test]
+fn pages_of_one_run_and_of_several_are_well_formed_and_hold_everything() {
+    let mut other = whole();
+    other.id = Some(8);
+    let mut third = sampled();
+    third.id = None;
+    for runs in [&[whole()][..], &[sampled()], &[whole(), other, third]] {
+        let (text, node) = page(runs);
+        check(&text, &node);
+        assert_eq!(node.tagged("h1").len(), 1);
+        for run in runs {
+            let headline = results::text::headline(run).remove(0);
+            assert!(node.inner().contains(&headline), "{headline}");
+        }
+    }
+}
+
+#[test]
+fn a_page_has_every_section_of_a_run() {
+    let (_, node) = page(&[whole()]);
+    let titles: Vec<String> = node.tagged("h2").iter().map(|heading| heading.inner()).collect();
+    let expected = [
+        "Configurations compared",
+        "Latency of calls",
+        "Speedup against entries",
+        "Size classes",
+        "Where the cycles go",
+        "Caches, translation, prediction",
+        "The machine",
+        "Provenance",
+        "What the figures mean",
+    ];
+    assert_eq!(titles, expected);
+    let text = node.inner();
+    for fact in ["0123abc", "2009-02-13 23:31 UTC", "seed42", "deterministicyes", "exit code 0"] {
+        assert!(text.contains(fact), "{fact}");
+    }
+}
+
+#[test]
+fn what_a_program_is_called_stays_text() {
+    let hostile = "<script>alert('x')</script>\"&amp;\u{1b}[31m\u{202e}";
+    let mut run = whole();
+    run.program = hostile.into();
+    run.args = vec![hostile.into(), "two\nlines".into()];
+    run.warnings = vec![hostile.into()];
+    run.git_revision = Some(hostile.into());
+    run.tool_version = hostile.into();
+    for item in &mut run.configurations {
+        item.name += hostile;
+        item.resolved_machine += hostile;
+        item.machine += hostile;
+        for cache in &mut item.caches {
+            cache.name += hostile;
+        }
+        item.cpi_stack[1].name = hostile.into();
+    }
+    for runs in [&[run.clone()][..], &[run.clone(), run.clone()]] {
+        let (text, node) = page(runs);
+        assert!(!text.contains("<script"));
+        assert!(node.inner().contains("<script>alert('x')</script>"), "it is shown as it is");
+        // The same run twice has the same downloads twice, so only the first page is unique.
+        if runs.len() == 1 {
+            check(&text, &node);
+        }
+        assert!(downloads(&node).values().any(|csv| csv.contains("<script>")));
+    }
+}
+
+#[test]
+fn runs_with_little_in_them_still_make_a_page_that_says_so() {
+    let bare = |accelerator: &str| Configuration {
+        name: accelerator.into(),
+        accelerator: accelerator.into(),
+        ..Configuration::default()
+    };
+    let empty = Run { program: "x".into(), ..Run::default() };
+    let zeroes =
+        Run { configurations: vec![bare(BASELINE), bare("mallacc"), bare(LIMIT)], ..empty.clone() };
+    let mut quiet = whole();
+    quiet.configurations.iter_mut().for_each(|item| {
+        item.calls = Default::default();
+        item.size_classes.clear();
+        item.requested_sizes.clear();
+    });
+    let mut alone = whole();
+    alone.configurations.truncate(1);
+    for runs in [vec![empty.clone()], vec![zeroes.clone()], vec![quiet.clone()], vec![alone]] {
+        let (text, node) = page(&runs);
+        check(&text, &node);
+    }
+    let (_, node) = page(std::slice::from_ref(&empty));
+    assert!(node.inner().contains("Nothing was measured"));
+    let (_, node) = page(std::slice::from_ref(&quiet));
+    assert!(node.inner().contains("No allocation was measured"));
+    let (_, node) = page(&[empty, zeroes, quiet]);
+    assert!(node.inner().contains("None of these runs compares an accelerator"));
+}
+
+#[test]
+fn extreme_counters_and_many_configurations_do_not_break_the_page() {
+    let mut run = whole();
+    let most = (1 << 56) - 1;
+    for index in 0..40 {
+        let mut item = run.configurations[1].clone();
+        item.name = format!("a configuration with quite a long name, number {index}");
+        item.parameters.insert("entries".into(), results::ParameterValue::Integer(index + 2));
+        item.cycles = most;
+        item.cpi_stack = (0..30)
+            .map(|part| CpiComponent { name: format!("cause {part}"), cycles: most / 30 })
+            .collect();
+        item.calls[results::CallKind::Malloc].record(most);
+        item.size_classes.insert(u64::MAX, most);
+        run.configurations.push(item);
+    }
+    let (text, node) = page(&[run]);
+    check(&text, &node);
+}
+
+#[test]
+fn a_run_with_one_size_of_the_malloc_cache_says_how_to_get_a_curve() {
+    let mut run = whole();
+    run.configurations.remove(1);
+    let (_, node) = page(&[run]);
+    assert!(node.inner().contains("--config mallacc:entries=4"));
+}
