@@ -76,6 +76,11 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence whose figures stay with their units when its line breaks.
+pub fn unbroken(sentence: &str) -> String {
+    sentence.replace(" %", "\u{a0}%")
+}
+
 /// A link that hands over a file that lies in the link itself.
 pub fn download(label: &str, about: &str, file: &str, media: &str, contents: &str) -> Html {
     let mut link = format!("data:{media};charset=utf-8,");

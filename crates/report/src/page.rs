@@ -1,6 +1,6 @@
 //! The shell of a page: head, lead, contents, sections, foot.
 
-use crate::html::{Html, escape};
+use crate::html::{Html, escape, unbroken};
 use crate::style;
 
 /// Nothing may be asked for: no script, no font, no picture that does not lie in the page.
@@ -115,7 +115,7 @@ impl Page {
         let class = if self.command { "command" } else { "title" };
         head.push(Html::tag("h1", &[("class", class)], &self.title));
         for sentence in &self.leads {
-            head.push(Html::tag("p", &[("class", "lead")], sentence));
+            head.push(Html::tag("p", &[("class", "lead")], &unbroken(sentence)));
         }
         head.push(self.intro.clone());
         Html::element("header", &[("class", "top")], head)

@@ -29,9 +29,21 @@ impl Table {
         Self { caption: caption.into(), header, ..Self::default() }
     }
 
+    /// A table of the terminal as one of the page.
+    pub fn from_grid(caption: impl Into<String>, grid: &Grid) -> Self {
+        let mut table = Self::new(caption, grid.header());
+        for row in grid.rows() {
+            match row {
+                Row::Heading(text) => table.heading(text),
+                Row::Cells(label, cells) => table.row(label.trim(), cells),
+            }
+        }
+        table
+    }
+
     /// A table of the terminal as tables of the page, one for each of its headings, which becomes
     /// its title.
-    pub fn from_grid(grid: &Grid) -> Vec<Self> {
+    pub fn split_grid(grid: &Grid) -> Vec<Self> {
         let mut tables: Vec<Self> = Vec::new();
         for row in grid.rows() {
             match (row, tables.last_mut()) {
@@ -74,6 +86,11 @@ impl Table {
         let link = download("Download CSV", &about, file, "text/csv", &self.texts());
         html.push(Html::element("p", &[("class", "tools")], link));
         html
+    }
+
+    /// The table without a download.
+    pub fn bare(&self) -> Html {
+        self.block(None)
     }
 
     /// The table without a download, its caption over its labels.

@@ -5,13 +5,13 @@ use results::{csv, text};
 
 use super::Name;
 use super::figures::{bar, calls, kind_name, main_free, program};
-use super::roles::{Shown, all};
+use super::roles::{Shown, all, main};
 use crate::chart::{Axis, Bars, Group, Look, figure, side_by_side};
 use crate::data::Format;
 use crate::html::{Html, download};
 use crate::table::Table;
 
-/// Above this many configurations a sweep's curve says it better than bars.
+/// Above this many configurations only the main ones have bars: a sweep's curve says it better.
 const BARS_MAX: usize = 12;
 /// Up to so many configurations, tables stand beside each other.
 const BESIDE_MAX: usize = 5;
@@ -22,15 +22,16 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         return None;
     }
     let mut html = Html::default();
-    if run.configurations.len() <= BARS_MAX {
-        html.push(side_by_side(charts(run, name)));
-    }
-    let tables = Table::from_grid(&text::comparison(run));
-    let tables = Html::join(tables.iter().map(Table::titled));
+    html.push(side_by_side(charts(run, name)));
+    let grid = text::comparison(run);
     // Many columns, or intervals in them, leave no room for a second block of tables.
-    let narrow = run.configurations.len() <= BESIDE_MAX && run.sampling.is_none();
-    let class = if narrow { "tables beside" } else { "tables" };
-    html.push(Html::element("div", &[("class", class)], tables));
+    if run.configurations.len() <= BESIDE_MAX && run.sampling.is_none() {
+        let tables = Html::join(Table::split_grid(&grid).iter().map(Table::titled));
+        html.push(Html::element("div", &[("class", "tables beside")], tables));
+    } else {
+        let table = Table::from_grid("Configurations compared", &grid).bare();
+        html.push(Html::element("div", &[("class", "tables")], table));
+    }
     let about = "Download CSV: every figure of every configuration";
     let file = name.file("all-figures");
     let link =
@@ -39,13 +40,18 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     Some(html)
 }
 
+/// The configurations that have bars.
+fn shown(run: &Run) -> Vec<Shown<'_>> {
+    if run.configurations.len() <= BARS_MAX { all(run) } else { main(run) }
+}
+
 fn charts(run: &Run, name: &Name) -> Vec<Html> {
     let mut charts = Vec::new();
     let kinds: Vec<CallKind> = run.main_kind().into_iter().chain(main_free(run)).collect();
     if !kinds.is_empty() {
         charts.push(figure(&per_call(run, &kinds), &name.file("cycles-per-call")));
     }
-    let others: Vec<Shown> = all(run).into_iter().filter(|s| !s.item.is_baseline()).collect();
+    let others: Vec<Shown> = shown(run).into_iter().filter(|s| !s.item.is_baseline()).collect();
     if others.iter().any(|shown| run.baseline_of(shown.item).is_some()) {
         charts.push(figure(&speedups(run, &kinds, &others), &name.file("speedups")));
     }
@@ -54,7 +60,7 @@ fn charts(run: &Run, name: &Name) -> Vec<Html> {
 
 /// Cycles per call of the main kinds, a bar for each configuration.
 fn per_call(run: &Run, kinds: &[CallKind]) -> Bars {
-    let shown = all(run);
+    let shown = shown(run);
     let group = |kind: &CallKind| Group {
         label: kind_name(*kind),
         bars: shown.iter().map(|s| bar(calls(run, s.item, *kind, "cycles_per_call"))).collect(),

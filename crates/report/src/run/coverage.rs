@@ -45,7 +45,18 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
     let points = points.map(|(index, class)| (index as f64 + 1.0, class.covered as f64 / total));
     let points = std::iter::once((0.0, 0.0)).chain(points);
     let count = classes.len() as f64;
-    let guides = entries(run).into_iter().filter(|entries| *entries as f64 <= count.max(8.0));
+    let mut sizes = entries(run);
+    sizes.retain(|entries| *entries as f64 <= count.max(8.0));
+    if sizes.len() > GUIDES_MAX {
+        // Of a sweep, the sizes that hardware would have.
+        sizes.retain(|entries| entries.count_ones() == 1);
+    }
+    let first = sizes.len().saturating_sub(GUIDES_MAX);
+    let guide = |entries: &i64| Guide {
+        label: format!("{entries} entries"),
+        at: *entries as f64,
+        across: false,
+    };
     LineChart {
         title: "Allocations that the most used size classes serve".into(),
         note: "Classes from the most used down. A malloc cache holds one class in each entry; \
@@ -54,14 +65,7 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
         x: Axis::new("size classes", Format::Count).from(0.0).to(count.max(8.0)),
         y: Axis::new("share of allocations", Format::Percent(1)).from(0.0).to(1.0),
         series: vec![Series::line("share of allocations", Look::MAIN, points)],
-        guides: guides
-            .map(|entries| Guide {
-                label: format!("{entries} entries"),
-                at: entries as f64,
-                across: false,
-            })
-            .take(GUIDES_MAX)
-            .collect(),
+        guides: sizes[first..].iter().map(guide).collect(),
     }
 }
 

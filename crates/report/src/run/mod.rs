@@ -22,7 +22,7 @@ mod summary;
 
 use results::Run;
 
-use crate::html::Html;
+use crate::html::{Html, unbroken};
 use crate::page::Page;
 
 /// What a run is called in the page, and in the names of its downloads.
@@ -107,7 +107,7 @@ fn several(runs: &[Run]) -> String {
         let mut intro = Html::default();
         for (index, sentence) in results::text::headline(run).iter().enumerate() {
             let class = if index == 0 { "lead" } else { "lead second" };
-            intro.push(Html::tag("p", &[("class", class)], sentence));
+            intro.push(Html::tag("p", &[("class", class)], &unbroken(sentence)));
         }
         intro.push(Html::tag("p", &[("class", "mono")], &short(&command(run), HEADING_LETTERS)));
         intro.push(summary::under_the_headline(run));
