@@ -14,6 +14,7 @@ MALLACC := $(TARGET)/release/mallacc
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
+WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip redis-server
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-workloads setup-study traces build guest demo test test-guest test-rust \

@@ -103,6 +103,12 @@ pub enum Command {
 
 Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh makes the paper's.")]
     SmaStudy(SmaStudyArgs),
+    /// Measure the paper's figures and tables, each beside the paper's own values
+    #[command(after_help = "Examples:
+  mallacc paper fig17 --workload tp_small    one figure, one program
+  mallacc paper --quick                      everything, roughly, in minutes
+  mallacc paper --resume --format markdown -o figures.md")]
+    Paper(Box<crate::paper::PaperArgs>),
     /// List the runs in a store
     #[command(after_help = "Example:
   mallacc list --store study.db")]

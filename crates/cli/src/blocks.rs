@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Read as _;
 use std::num::NonZero;
+use std::path::Path;
 
 use uarch::Machine;
 use validate::{Blocks, Category, Prediction, bhive, code, html, report};
@@ -143,4 +144,19 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
         }
     }
     Ok(u8::from(!errors.is_empty()))
+}
+
+/// Mean absolute error against measured blocks, and how many there are. Rows that cannot be read or
+/// predicted are left out.
+pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
+    let blocks = blocks(machine)?;
+    let path = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|e| Failure::usage(format!("{path}: cannot read: {e}; give a CSV file")))?;
+    let rows = bhive::parse(&text).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
+    let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let (outcomes, _) = bhive::predict(&blocks, rows, threads);
+    let score = validate::Score::among(&outcomes, |_| true);
+    let error = score.mape.ok_or_else(|| Failure::failed(format!("{path}: no block in it")))?;
+    Ok((error, score.blocks))
 }

@@ -10,6 +10,7 @@
 
 mod args;
 mod blocks;
+mod companion;
 mod configs;
 mod error;
 mod fill;
@@ -19,8 +20,10 @@ mod host;
 mod inspect;
 mod interrupt;
 mod mallocs;
+mod measure;
 mod micro;
 mod output;
+mod paper;
 mod progress;
 mod record;
 mod replay;
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
         Command::SmaStudy(args) => study::run(&args),
+        Command::Paper(args) => paper::run(&args),
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
         Command::Report(args) => report::run(&args),

@@ -33,7 +33,9 @@ pub fn run(args: &MicroArgs) -> Done {
     let (output, mut rows) = session::open(&args.report, Stream::Stdout)?;
     let (mut runs, mut code, mut pops) = (Vec::new(), 0, 0);
     for (name, program) in names.iter().zip(programs) {
-        let mut target = Target::new(program.into(), options(args));
+        let (iterations, repeats) = if args.quick { QUICK } else { USUAL };
+        let steps = (args.iterations.unwrap_or(iterations), args.repeats.unwrap_or(repeats));
+        let mut target = Target::new(program.into(), options(steps, args.seed));
         (target.silent, target.deterministic, target.seed) = (true, true, args.seed);
         let checked = target.prepare()?;
         let what = (session::plan(&args.simulation), specs.as_slice());
@@ -109,14 +111,15 @@ pub fn program(name: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-fn options(args: &MicroArgs) -> Vec<std::ffi::OsString> {
-    let (iterations, repeats) = if args.quick { QUICK } else { USUAL };
-    let values = [
-        ("--iterations", args.iterations.unwrap_or(iterations)),
-        ("--repeats", args.repeats.unwrap_or(repeats)),
-        ("--seed", args.seed),
-    ];
+fn options((iterations, repeats): (u64, u64), seed: u64) -> Vec<std::ffi::OsString> {
+    let values = [("--iterations", iterations), ("--repeats", repeats), ("--seed", seed)];
     values.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]).collect()
+}
+
+/// A microbenchmark with its usual input, or a small one.
+pub fn target(name: &str, quick: bool) -> Result<Target, Failure> {
+    let steps = if quick { QUICK } else { USUAL };
+    Ok(Target::new(program(name)?.into(), options(steps, 1)))
 }
 
 fn lines(runs: &[Run]) -> String {

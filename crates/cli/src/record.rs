@@ -8,6 +8,7 @@ use stream::live::{Fate, LiveSource};
 use stream::{Packet, Source, StreamError};
 
 use crate::args::RecordArgs;
+use crate::companion::Companion;
 use crate::error::{Done, FAILED, Failure, SIGNALLED};
 use crate::interrupt;
 use crate::progress::Line;
@@ -48,7 +49,7 @@ pub fn run(args: &RecordArgs) -> Done {
     }
     let header = header(&target);
     let mut recorder = Recorder::create(&args.output, &header)?;
-    let mut launched = target.start(prepared)?;
+    let (mut launched, companion) = target.start(prepared)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
     let begun = Instant::now();
     let line = Line::new(&header.program, args.quiet);
@@ -65,6 +66,9 @@ pub fn run(args: &RecordArgs) -> Done {
         None => launched.wait().map_err(io)?,
     };
     interrupt::forget_program();
+    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| asked.is_none()) {
+        eprintln!("mallacc: warning: {failure}");
+    }
     let totals = finished?;
     let path = args.output.display();
     if !args.quiet {

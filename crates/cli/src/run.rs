@@ -11,9 +11,11 @@ use sim::{ConfigSpec, Plan};
 use stream::live::{Fate, LiveCounts};
 
 use crate::args::{ProgramArgs, RunArgs};
+use crate::companion::Companion;
 use crate::error::{Done, FAILED, Failure, SIGNALLED};
 use crate::output::Stream;
 use crate::session::{self, Finished, Rows};
+use crate::workload::Scratch;
 use crate::{configs, interrupt, workload};
 
 /// How long a program may take to end itself after Ctrl-C.
@@ -35,6 +37,12 @@ pub struct Target {
     pub deterministic: bool,
     /// See [`ProgramArgs`].
     pub seed: u64,
+    /// What runs natively beside it; empty for nothing.
+    pub client: Vec<String>,
+    /// A folder that goes with the target.
+    pub scratch: Option<Scratch>,
+    /// The layout of a deterministic run; see [`Options::layout`].
+    pub layout: u64,
 }
 
 impl Target {
@@ -51,14 +59,24 @@ impl Target {
 
     /// A program with this process's stdin and stdout.
     pub fn new(name: OsString, args: Vec<OsString>) -> Self {
-        Self { name, args, stdin: None, silent: false, deterministic: false, seed: 1 }
+        Self {
+            name,
+            args,
+            stdin: None,
+            silent: false,
+            deterministic: false,
+            seed: 1,
+            client: Vec::new(),
+            scratch: None,
+            layout: 0,
+        }
     }
 
     /// The run as it begins.
     pub fn begin(&self) -> Run {
         let text = |s: &OsString| s.to_string_lossy().into_owned();
         Run {
-            seed: self.seed,
+            seed: self.seed + self.layout,
             deterministic: self.deterministic,
             ..session::begin(text(&self.name), self.args.iter().map(text).collect())
         }
@@ -69,18 +87,21 @@ impl Target {
         // A program that cannot run is a clearer message than a part that is missing.
         launch::resolve(&self.name, &self.args)?;
         let mut options = Options::new(Paths::find()?);
-        options.deterministic = self.deterministic;
+        (options.deterministic, options.layout) = (self.deterministic, self.layout);
         let prepared = prepare(&self.name, &self.args, options)?;
         let warning = prepared.warning();
         Ok((prepared, warning))
     }
 
-    /// Starts it. From then on Ctrl-C is this process's business.
-    pub fn start(&mut self, prepared: launch::Prepared) -> Result<Launched, Failure> {
+    /// Starts it and its client. From then on Ctrl-C is this process's business.
+    pub fn start(
+        &mut self,
+        prepared: launch::Prepared,
+    ) -> Result<(Launched, Option<Companion>), Failure> {
         interrupt::install();
         let (stdin, silent) = (self.stdin.take(), self.silent);
         let (seed, deterministic) = (self.seed, self.deterministic);
-        let launched = prepared.spawn_with(|command| {
+        let mut launched = prepared.spawn_with(|command| {
             if let Some(file) = stdin {
                 command.stdin(file);
             }
@@ -92,7 +113,18 @@ impl Target {
             }
         })?;
         interrupt::watch_program(launched.stopper(), launched.pid());
-        Ok(launched)
+        let started = match self.client.as_slice() {
+            [] => return Ok((launched, None)),
+            words => Companion::start(words, launched.pid()),
+        };
+        match started {
+            Ok(companion) => Ok((launched, Some(companion))),
+            Err(failure) => {
+                let _ = launched.kill();
+                let _ = launched.wait();
+                Err(failure)
+            }
+        }
     }
 }
 
@@ -120,7 +152,7 @@ pub fn simulate(
     }
     let mut run = target.begin();
     run.warnings.extend(warning.map(|text| format!("{text}.")));
-    let mut launched = target.start(prepared)?;
+    let (mut launched, companion) = target.start(prepared)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
     let stop = interrupt::install();
     let simulated = session::simulate(run, &mut source, what, rows, stop, quiet);
@@ -138,6 +170,10 @@ pub fn simulate(
     let fate = end(&mut launched, &finished)?;
     interrupt::forget_program();
     let code = conclude(&mut finished, fate, counts);
+    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| !finished.interrupted) {
+        finished.run.complete = false;
+        finished.run.warnings.push(format!("{failure}."));
+    }
     rows.finish(&finished.run);
     Ok((finished, code))
 }

@@ -18,8 +18,11 @@ const DIRECTORY_VARIABLE: &str = "MALLACC_WORKLOADS";
 /// Overrides where they keep what they build.
 const WORK_VARIABLE: &str = "MALLACC_WORK";
 
+/// Begins the names of folders that are made anew for each run.
+pub const SCRATCH: &str = "mallacc-run-";
+
 /// A workload file. `{dir}` is the folder of the workloads, `{work}` one for what is built,
-/// `{n}` the size's number.
+/// `{tmp}` one that is made anew for each run, `{n}` the size's number.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -35,6 +38,9 @@ pub struct Workload {
     program_from: Vec<String>,
     /// Its arguments.
     args: Vec<String>,
+    /// A command that runs natively beside it and makes it end: the client of a server.
+    #[serde(default)]
+    client: Vec<String>,
     /// A file for its stdin.
     stdin: Option<String>,
     /// The number `{n}` of each size.
@@ -138,9 +144,15 @@ pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
     let number = workload.size.get(size).ok_or_else(|| {
         Failure::usage(format!("workload {name}: its file gives no number for size {size}"))
     })?;
+    let fresh = workload.args.iter().chain(&workload.client).any(|arg| arg.contains("{tmp}"));
+    let scratch = fresh.then(Scratch::new).transpose()?;
     let fill = |text: &str| {
         let text = text.replace("{dir}", &directory.display().to_string());
-        text.replace("{work}", &work.display().to_string()).replace("{n}", number)
+        let text = text.replace("{work}", &work.display().to_string()).replace("{n}", number);
+        match &scratch {
+            Some(scratch) => text.replace("{tmp}", &scratch.path().display().to_string()),
+            None => text,
+        }
     };
     let folder = |error| Failure::failed(format!("{}: {error}", work.display()));
     fs::create_dir_all(&work).map_err(folder)?;
@@ -164,12 +176,46 @@ pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
     let program = OsString::from(program);
     launch::resolve(&program, &args).map_err(|e| missing(name, &workload, &e.to_string()))?;
     let mut target = Target::new(program, args);
+    target.client = workload.client.iter().map(|word| fill(word)).collect();
     if let Some(stdin) = &workload.stdin {
         let path = fill(stdin);
         let file = File::open(&path);
         target.stdin = Some(file.map_err(|e| Failure::failed(format!("{path}: {e}")))?);
     }
+    target.scratch = scratch;
     Ok(target)
+}
+
+/// A folder for one run, which goes when the run is over.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Failure> {
+        // Of one length, because the program's arguments lie on its stack.
+        let name = |n: u32| format!("{SCRATCH}{:010}-{n}", std::process::id());
+        for path in (0..10).map(|n| std::env::temp_dir().join(name(n))) {
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    let text = format!("{}: {error}; set TMPDIR to a folder", path.display());
+                    return Err(Failure::failed(text));
+                }
+            }
+        }
+        let folder = std::env::temp_dir();
+        Err(Failure::failed(format!("{}: full of old {SCRATCH}… folders", folder.display())))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The remedy for a workload that cannot run.
@@ -224,6 +270,15 @@ fn output_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scratch_folders_are_apart_and_go_away() {
+        let (one, other) = (Scratch::new().unwrap(), Scratch::new().unwrap());
+        let paths = [one.path().to_owned(), other.path().to_owned()];
+        assert!(paths[0] != paths[1] && paths.iter().all(|path| path.is_dir()));
+        drop((one, other));
+        assert!(paths.iter().all(|path| !path.exists()));
+    }
 
     #[test]
     fn every_workload_file_is_valid_and_has_both_sizes() {

@@ -74,13 +74,63 @@ fn a_xapian_query_program_runs() {
 }
 
 #[test]
+fn a_xapian_search_over_abstracts_runs() {
+    check("xapian-abstracts", 1000);
+}
+
+#[test]
+fn a_xapian_search_over_whole_articles_runs() {
+    check("xapian-pages", 1000);
+}
+
+#[test]
+fn a_key_value_store_that_never_frees_runs() {
+    check("kv-never-frees", 1000);
+}
+
+#[test]
+fn a_key_value_store_that_frees_runs() {
+    check("kv-frees", 1000);
+}
+
+/// A server: its client makes it end, and a failing client as well.
+fn served(name: &str, least_calls: u64) {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let report = bench.path("report.json").display().to_string();
+    let mut command = bench.command(&["run", "--workload", name, "--size", "small"]);
+    command.args(["--deterministic", "--no-store", "--format", "json", "--output", &report]);
+    let output = command.args(["--config", "none"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    if error.contains("not found") || error.contains("No such file") {
+        println!("skipped: {}; `make setup-workloads` installs it", error.trim());
+        return;
+    }
+    assert!(output.status.success(), "{error}");
+    let document = serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+    check_run(&document);
+    let item = &configurations(&document)[0];
+    assert!(number(item, "allocation/calls") >= least_calls);
+    assert_eq!(document["complete"], true, "{error}");
+}
+
+#[test]
+fn redis_serves_its_client_and_ends() {
+    served("redis", 2000);
+}
+
+#[test]
 fn every_workload_file_has_its_test() {
     let source = include_str!("workloads.rs");
     for entry in std::fs::read_dir(root().join("workloads")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let name = path.file_stem().unwrap().to_str().unwrap();
-            assert!(source.contains(&format!("check(\"{name}\"")), "{name} has no test");
+            let tested =
+                ["check", "served"].iter().any(|how| source.contains(&format!("{how}(\"{name}\"")));
+            assert!(tested, "{name} has no test");
         }
     }
 }

@@ -11,8 +11,12 @@ use stream::live::LiveRing;
 
 /// A Haswell without the features that QEMU's code generator lacks and would warn of.
 const CPU: &str = "Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid";
-/// QEMU's seed in deterministic runs; any number does.
-const SEED: &str = "1";
+/// QEMU's seed in deterministic runs of layout 0; any number does.
+const SEED: u64 = 1;
+/// What each layout moves the stack by, and how many do: an odd number of 16 bytes, so that every
+/// one has lines and sets of the caches of its own.
+const SHIFT_BYTES: u64 = 272;
+const SHIFTS: u64 = 128;
 
 /// How to run a program.
 #[derive(Clone, Debug)]
@@ -21,6 +25,9 @@ pub struct Options {
     pub paths: Paths,
     /// Fixes QEMU's seed and well-known hash seeds, and the size of the environment.
     pub deterministic: bool,
+    /// Which of many equally good layouts a deterministic run has: another one has another QEMU
+    /// seed, other hash seeds and another place of the stack. 0 is the usual one.
+    pub layout: u64,
     /// Variables to add to the user's environment.
     pub env: Vec<(OsString, OsString)>,
 }
@@ -28,7 +35,7 @@ pub struct Options {
 impl Options {
     /// The usual run with these parts.
     pub fn new(paths: Paths) -> Self {
-        Self { paths, deterministic: false, env: Vec::new() }
+        Self { paths, deterministic: false, layout: 0, env: Vec::new() }
     }
 }
 
@@ -96,14 +103,15 @@ impl Prepared {
     }
 
     fn command(&self, ring: &Path, user: environment::Variables) -> Command {
-        let Options { paths, deterministic, env, .. } = &self.options;
-        let base = qemu_args(paths, *deterministic, ring);
-        let mut environment = environment::build(user, env, paths.guest.as_deref(), *deterministic);
+        let Options { paths, deterministic, layout, env } = &self.options;
+        let layout = deterministic.then_some(*layout);
+        let base = qemu_args(paths, layout, ring);
+        let mut environment = environment::build(user, env, paths.guest.as_deref(), layout);
         if paths.guest.is_some() {
             self.add_following(&mut environment, &base, ring);
         }
-        if *deterministic {
-            environment.pad();
+        if let Some(layout) = layout {
+            environment.pad((layout % SHIFTS * SHIFT_BYTES) as usize);
         }
         let mut command = Command::new(&paths.qemu);
         command.args(&base);
@@ -131,13 +139,13 @@ impl Prepared {
 }
 
 /// QEMU's options before the environment and the program.
-fn qemu_args(paths: &Paths, deterministic: bool, ring: &Path) -> Vec<OsString> {
+fn qemu_args(paths: &Paths, layout: Option<u64>, ring: &Path) -> Vec<OsString> {
     let mut plugin = paths.feeder.clone().into_os_string();
     plugin.push(",ring=");
     plugin.push(ring);
     let mut args: Vec<OsString> = vec!["-cpu".into(), CPU.into()];
-    if deterministic {
-        args.extend(["-seed".into(), SEED.into()]);
+    if let Some(layout) = layout {
+        args.extend(["-seed".into(), (SEED + layout).to_string().into()]);
     }
     args.extend(["-plugin".into(), plugin]);
     args

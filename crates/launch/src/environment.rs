@@ -18,13 +18,8 @@ pub const PAD: &str = "MALLACC_PAD";
 pub const SEPARATOR: &str = "\x1f";
 
 /// Seeds that are fixed in deterministic runs, from perlrun(1) and python3(1).
-const SEEDS: [(&str, &str); 5] = [
-    ("PERL_HASH_SEED", "0"),
-    ("PERL_INTERNAL_RAND_SEED", "0"),
-    ("PERL_PERTURB_KEYS", "0"),
-    ("PERL_RAND_SEED", "0"),
-    ("PYTHONHASHSEED", "0"),
-];
+const SEEDS: [&str; 4] =
+    ["PERL_HASH_SEED", "PERL_INTERNAL_RAND_SEED", "PERL_RAND_SEED", "PYTHONHASHSEED"];
 
 /// The environment of a deterministic run takes up a multiple of this on the guest's stack.
 const ROUND: usize = 16 << 10;
@@ -43,19 +38,23 @@ pub struct Environment {
     pub guest_only: Variables,
 }
 
-/// Builds the guest's environment from the user's.
+/// Builds the guest's environment from the user's. A deterministic one has a number: that of the
+/// layout, which becomes the value of the hash seeds.
 pub fn build(
     user: Variables,
     additions: &[(OsString, OsString)],
     preload: Option<&Path>,
-    deterministic: bool,
+    deterministic: Option<u64>,
 ) -> Environment {
     let mut all = user;
     all.extend(additions.iter().cloned());
-    if deterministic {
-        for (name, value) in SEEDS {
-            all.insert(name.into(), value.into());
+    if let Some(layout) = deterministic {
+        for name in SEEDS {
+            all.insert(name.into(), layout.to_string().into());
         }
+        // Perl knows no other numbers here: 0 leaves the order of keys alone, 2 fixes it.
+        let perturb = if layout == 0 { "0" } else { "2" };
+        all.insert("PERL_PERTURB_KEYS".into(), perturb.into());
     }
     if let Some(library) = preload {
         let mut value = library.as_os_str().to_owned();
@@ -75,14 +74,15 @@ pub fn build(
 
 impl Environment {
     /// Adds the variable that makes the environment's size a round number, so that the guest's
-    /// stack begins at the same address whatever the user's variables are.
-    pub fn pad(&mut self) {
+    /// stack begins at the same address whatever the user's variables are. `shift` bytes more move
+    /// the stack down by as much.
+    pub fn pad(&mut self, shift: usize) {
         self.inherited.remove(OsStr::new(PAD));
         let texts = self.inherited.iter().chain(&self.guest_only);
         // Name, equals sign, value, end of string, pointer.
         let used: usize = texts.map(|(n, v)| n.len() + v.len() + 2 + POINTER).sum();
         let used = used + PAD.len() + 2 + POINTER;
-        let missing = used.next_multiple_of(ROUND) - used;
+        let missing = used.next_multiple_of(ROUND) - used + shift;
         self.inherited.insert(PAD.into(), "-".repeat(missing).into());
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     fn the_users_variables_arrive_and_the_linkers_go_to_the_guest_alone() {
         let own = user(&[("A", "1,2"), ("LD_LIBRARY_PATH", "/x"), ("LD_PRELOAD", "/own.so")]);
         let additions = [("B".into(), "2".into()), ("A".into(), "3".into())];
-        let built = build(own, &additions, Some(Path::new("/ours.so")), false);
+        let built = build(own, &additions, Some(Path::new("/ours.so")), None);
         assert_eq!(built.inherited, user(&[("A", "3"), ("B", "2")]));
         let linker = [("LD_LIBRARY_PATH", "/x"), ("LD_PRELOAD", "/ours.so:/own.so")];
         assert_eq!(built.guest_only, user(&linker));
@@ -113,23 +113,30 @@ mod tests {
     #[test]
     fn without_a_library_the_environment_is_the_users() {
         let own = user(&[("A", "1"), ("LD_LIBRARY_PATH", "/a,b")]);
-        assert_eq!(build(own.clone(), &[], None, false).inherited, own);
+        assert_eq!(build(own.clone(), &[], None, None).inherited, own);
     }
 
     #[test]
     fn deterministic_runs_fix_the_hash_seeds() {
-        let built = build(user(&[("PYTHONHASHSEED", "7")]), &[], None, true);
-        assert_eq!(built.inherited, user(&SEEDS));
-        assert_eq!(built.inherited[OsStr::new("PYTHONHASHSEED")], "0");
+        for layout in [0, 3] {
+            let built = build(user(&[("PYTHONHASHSEED", "7")]), &[], None, Some(layout));
+            assert_eq!(built.inherited.len(), SEEDS.len() + 1);
+            for name in SEEDS {
+                assert_eq!(built.inherited[OsStr::new(name)], *layout.to_string());
+            }
+        }
     }
 
     #[test]
     fn padding_makes_every_environment_a_round_number_of_bytes() {
         for length in [0, 1, 7, 100, ROUND - 60, ROUND] {
             let value = "x".repeat(length);
-            let mut built = build(user(&[("A", &value)]), &[], Some(Path::new("/l.so")), true);
-            built.pad();
-            assert_eq!(size(&built) % ROUND, 0, "{length}");
+            for shift in [0, 272] {
+                let text = user(&[("A", &value)]);
+                let mut built = build(text, &[], Some(Path::new("/l.so")), Some(0));
+                built.pad(shift);
+                assert_eq!(size(&built) % ROUND, shift, "{length}");
+            }
         }
     }
 }

@@ -1,0 +1,45 @@
+//! From a study to each figure's table and the values of its claims.
+
+mod durations;
+mod micro;
+mod programs;
+mod seeds;
+#[cfg(test)]
+pub(crate) mod synthetic;
+
+use crate::figure::Figure;
+use crate::sheet::{Derived, Sheet};
+use crate::study::Study;
+
+/// A figure beside the paper's.
+pub fn sheet(figure: Figure, study: &Study) -> Sheet {
+    let mut derived = derive(figure, study);
+    for (subject, reason) in &study.missing {
+        if figure.concerns(subject) {
+            derived.notes.push(format!("{} was not measured: {reason}.", subject.name));
+        }
+    }
+    Sheet::new(figure, derived, |name| study.asked(name))
+}
+
+fn derive(figure: Figure, study: &Study) -> Derived {
+    match figure {
+        Figure::Fig1 => durations::pools(study),
+        Figure::Fig2 => programs::time_by_duration(study),
+        Figure::Fig4 => micro::components(study),
+        Figure::Fig6 => programs::size_classes(study),
+        Figure::Fig13 => programs::allocator(study),
+        Figure::Fig14 => programs::malloc(study),
+        Figure::Fig15 => durations::xapian(study),
+        Figure::Fig16 => durations::xalan(study),
+        Figure::Fig17 => micro::entries(study),
+        Figure::Fig18 => programs::shares(study),
+        Figure::Table1 => micro::validation(study),
+        Figure::Table2 => seeds::speedups(study),
+    }
+}
+
+/// The mean of what is there; `None` of nothing.
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| crate::ttest::mean(values))
+}

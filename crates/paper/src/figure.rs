@@ -1,0 +1,215 @@
+//! The figures and tables: names, titles, definitions.
+
+use crate::subject::{Kind, Subject};
+
+/// A figure or table of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Figure {
+    Fig1,
+    Fig2,
+    Fig4,
+    Fig6,
+    Fig13,
+    Fig14,
+    Fig15,
+    Fig16,
+    Fig17,
+    Fig18,
+    Table1,
+    Table2,
+}
+
+/// What is fixed about a figure.
+struct Card {
+    figure: Figure,
+    name: &'static str,
+    title: &'static str,
+    /// How its numbers are got from runs, in one or two sentences.
+    definition: &'static str,
+}
+
+const CARDS: &[Card] = &[
+    Card {
+        figure: Figure::Fig1,
+        name: "fig1",
+        title: "Cost of malloc calls by pool, perl",
+        definition: "Share of all malloc cycles, by the duration of the call. Peaks are local \
+                     maxima over bins of half an octave that hold 1 % of the cycles or more and \
+                     have a valley of half their height before the next.",
+    },
+    Card {
+        figure: Figure::Fig2,
+        name: "fig2",
+        title: "Time in malloc by call duration",
+        definition: "Share of all malloc cycles spent in calls shorter than so many cycles; the \
+                     baseline.",
+    },
+    Card {
+        figure: Figure::Fig4,
+        name: "fig4",
+        title: "The fast path's three components",
+        definition: "Cycles that vanish when a step costs nothing (limit study of that step \
+                     alone), over all malloc calls, as a share of the baseline's cycles in calls \
+                     under 100 cycles.",
+    },
+    Card {
+        figure: Figure::Fig6,
+        name: "fig6",
+        title: "Size classes in use",
+        definition: "The fewest size classes that cover so much of the allocations.",
+    },
+    Card {
+        figure: Figure::Fig13,
+        name: "fig13",
+        title: "Allocator time, malloc and free",
+        definition: "Baseline cycles inside allocator calls over those with 32 entries (and over \
+                     the limit study's), less 1; 95 % interval paired by sample.",
+    },
+    Card {
+        figure: Figure::Fig14,
+        name: "fig14",
+        title: "Time in malloc calls, fast and slow",
+        definition: "As Figure 13, of the calls that hand out memory.",
+    },
+    Card {
+        figure: Figure::Fig15,
+        name: "fig15",
+        title: "Duration of malloc calls, Xapian",
+        definition: "Share of malloc cycles by the duration of the call, for the baseline, 32 \
+                     entries and the limit study; and how the calls' durations are distributed.",
+    },
+    Card {
+        figure: Figure::Fig16,
+        name: "fig16",
+        title: "Duration of malloc calls, xalan",
+        definition: "As Figure 15. What the list part alone saves is counted by the configuration \
+                     that has only it.",
+    },
+    Card {
+        figure: Figure::Fig17,
+        name: "fig17",
+        title: "Malloc speedup by entries of the malloc cache",
+        definition: "Baseline cycles of each malloc call over those with so many entries, less 1. \
+                     The inflection is the smallest size with 90 % of the largest size's gain.",
+    },
+    Card {
+        figure: Figure::Fig18,
+        name: "fig18",
+        title: "Share of time in the allocator",
+        definition: "Cycles inside allocator calls over all cycles; the baseline.",
+    },
+    Card {
+        figure: Figure::Table1,
+        name: "table1",
+        title: "Validation of the core model",
+        definition: "The paper compares microbenchmarks with a Haswell. Here the core is compared \
+                     with public measurements of basic blocks on a Haswell (mean absolute error), \
+                     and the baseline's microbenchmark figures with those that the paper states.",
+    },
+    Card {
+        figure: Figure::Table2,
+        name: "table2",
+        title: "Speedup of whole programs",
+        definition: "Baseline cycles over those with 32 entries, less 1: mean and deviation over \
+                     seeds, p of a one-sided two-sample t-test of the two sets of times (the \
+                     paper's), and the paired 95 % interval over seeds. A seed moves the stack, \
+                     sets hash seeds and QEMU's randomness, and shifts the sampling grid.",
+    },
+];
+
+impl Figure {
+    /// All of them, in the paper's order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        CARDS.iter().map(|card| card.figure)
+    }
+
+    fn card(self) -> &'static Card {
+        &CARDS[self as usize]
+    }
+
+    /// The name on the command line: `fig17`, `table2`.
+    pub fn name(self) -> &'static str {
+        self.card().name
+    }
+
+    /// The name in the paper: `Figure 17`, `Table 2`.
+    pub fn label(self) -> String {
+        let name = self.name();
+        match (name.strip_prefix("fig"), name.strip_prefix("table")) {
+            (Some(number), _) => format!("Figure {number}"),
+            (_, Some(number)) => format!("Table {number}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What it shows.
+    pub fn title(self) -> &'static str {
+        self.card().title
+    }
+
+    /// How its numbers are got.
+    pub fn definition(self) -> &'static str {
+        self.card().definition
+    }
+
+    /// Reads `fig17`, `figure17`, `Figure 17`, `17`, `table2`, `tab2`. The error names the valid
+    /// ones.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let plain: String = text.to_lowercase().split_whitespace().collect();
+        let (word, number) = match plain.find(|c: char| c.is_ascii_digit()) {
+            Some(at) => plain.split_at(at),
+            None => (plain.as_str(), ""),
+        };
+        let name = match word.trim_end_matches('.') {
+            "" | "f" | "fig" | "figure" => format!("fig{number}"),
+            "t" | "tab" | "table" => format!("table{number}"),
+            _ => plain.clone(),
+        };
+        Self::all().find(|figure| figure.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::all().map(Self::name).collect();
+            format!("figure {text:?}: there is no such one here; known: {}", names.join(", "))
+        })
+    }
+
+    /// Whether it is about this program.
+    pub fn concerns(self, subject: &Subject) -> bool {
+        match self {
+            Self::Fig1 => subject.name == "perl",
+            Self::Fig4 | Self::Fig17 | Self::Table1 => subject.kind == Kind::Micro,
+            Self::Fig15 => subject.name.starts_with("xapian"),
+            Self::Fig16 => subject.name == "xalan",
+            _ => subject.kind == Kind::Program,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_figure_finds_its_own_card() {
+        for figure in Figure::all() {
+            assert_eq!(figure.card().figure, figure);
+            assert_eq!(Figure::parse(figure.name()), Ok(figure));
+            assert_eq!(Figure::parse(&figure.label()), Ok(figure));
+        }
+    }
+
+    #[test]
+    fn names_are_read_in_the_forms_that_people_write() {
+        for text in ["17", "fig17", "Fig. 17", "figure17", "FIGURE 17"] {
+            assert_eq!(Figure::parse(text), Ok(Figure::Fig17), "{text}");
+        }
+        assert_eq!(Figure::parse("tab 2"), Ok(Figure::Table2));
+    }
+
+    #[test]
+    fn an_unknown_figure_names_the_known_ones() {
+        for text in ["", "fig3", "table", "3", "x17", "fig"] {
+            let error = Figure::parse(text).unwrap_err();
+            assert!(error.contains("fig17") && error.contains("table2"), "{text}: {error}");
+        }
+    }
+}

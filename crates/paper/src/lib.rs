@@ -1,0 +1,40 @@
+//! The Mallacc paper's figures and tables, side by side with what was measured here.
+//!
+//! Measured [`results::Run`]s in, tables with verdicts out; nothing here runs, prints or knows a
+//! simulator.
+//!
+//! ```text
+//! figure ──> needs ── subjects and configurations that have to be measured (for the runner)
+//! Study (runs by subject) ──> derive ──> Derived: table + a value for each claim
+//!                                            │
+//! claims (the paper's values, rules) ────────┤
+//! causes (why a claim differs) ──────────────┴──> Sheet ──> text, Markdown, JSON, CSV
+//! ```
+//!
+//! - [`figure`]: which figures there are, how each is defined, what it needs.
+//! - [`subject`]: the programs, and the paper's counterpart of each.
+//! - [`claims`]: what the paper says, where, and the rule that a measured value is held to. A rule
+//!   belongs to a claim and is the same for every program.
+//! - [`causes`]: why a claim that is not met is not met: an experiment's result, or "not
+//!   established".
+//! - [`study`], [`derive`]: from runs to figures.
+//! - [`ttest`]: the paper's significance test.
+//! - [`render`]: sheets as text and data.
+
+pub mod causes;
+pub mod claims;
+pub mod derive;
+pub mod figure;
+pub mod needs;
+pub mod render;
+pub mod sheet;
+pub mod study;
+pub mod subject;
+pub mod ttest;
+pub mod verdict;
+
+pub use figure::Figure;
+pub use needs::{Need, needs};
+pub use sheet::{Cell, Check, Sheet, Table};
+pub use study::{Measured, Study};
+pub use subject::{Kind, SUBJECTS, Subject};

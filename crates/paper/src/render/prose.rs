@@ -1,0 +1,181 @@
+//! For people: text for a terminal, Markdown for the documentation.
+
+use std::fmt::Write as _;
+
+use super::{asks, measured};
+use crate::sheet::{Cell, Check, Sheet, Table};
+use crate::verdict::Verdict;
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// Sheets as text.
+pub fn text(sheets: &[Sheet]) -> String {
+    let mut text = String::new();
+    for sheet in sheets {
+        let _ = writeln!(text, "{}: {}", sheet.figure.label(), sheet.figure.title());
+        text += &columns(&table_cells(&sheet.table));
+        text.push('\n');
+        for note in &sheet.notes {
+            let _ = writeln!(text, "{note}");
+        }
+        for check in &sheet.checks {
+            let claim = check.claim;
+            let _ = writeln!(
+                text,
+                "{:12} {}: measured {}, paper {} ({})",
+                check.verdict.name(),
+                about(check),
+                measured(check),
+                claim.paper,
+                claim.source
+            );
+            if let Some(cause) = check.cause {
+                let _ = writeln!(text, "{:12}   {cause}", "");
+            }
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{}", summary(sheets));
+    text
+}
+
+/// Sheets as Markdown, a section for each figure.
+pub fn markdown(sheets: &[Sheet]) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", summary(sheets));
+    for sheet in sheets {
+        let _ = writeln!(text, "\n### {}: {}\n", sheet.figure.label(), sheet.figure.title());
+        let _ = writeln!(text, "{}\n", sheet.figure.definition());
+        text += &grid(&table_cells(&sheet.table));
+        for note in &sheet.notes {
+            let _ = writeln!(text, "\n{note}");
+        }
+        let mut rows =
+            vec![["claim", "paper", "measured", "rule", "verdict"].map(str::to_owned).to_vec()];
+        for check in &sheet.checks {
+            let verdict = match check.cause {
+                Some(cause) => format!("{}: {cause}", check.verdict.name()),
+                None => check.verdict.name().to_owned(),
+            };
+            let claim = check.claim;
+            let paper = format!("{} ({})", claim.paper, claim.source);
+            let rule = format!("{}: {}", asks(check), claim.reason);
+            rows.push(vec![about(check), paper, measured(check), rule, verdict]);
+        }
+        if rows.len() > 1 {
+            text.push('\n');
+            text += &grid(&rows);
+        }
+    }
+    text
+}
+
+/// How many claims came out how.
+fn summary(sheets: &[Sheet]) -> String {
+    let count = |verdict: Verdict| {
+        sheets.iter().flat_map(|s| &s.checks).filter(|c| c.verdict == verdict).count()
+    };
+    let all: usize = sheets.iter().map(|sheet| sheet.checks.len()).sum();
+    let mut parts = vec![format!("{} of {all} claims reproduced", count(Verdict::Reproduced))];
+    for (verdict, words) in [
+        (Verdict::Differs, "differ"),
+        (Verdict::Undecided, "undecided"),
+        (Verdict::NotMeasured, "not measured"),
+    ] {
+        let number = count(verdict);
+        if number > 0 {
+            parts.push(format!("{number} {words}"));
+        }
+    }
+    parts.join(", ") + "."
+}
+
+fn about(check: &Check) -> String {
+    match check.claim.subject {
+        "" => check.claim.what.to_owned(),
+        subject => format!("{subject}: {}", check.claim.what),
+    }
+}
+
+/// Header and rows as texts.
+fn table_cells(table: &Table) -> Vec<Vec<String>> {
+    let header = std::iter::once(table.corner.to_owned()).chain(table.columns.clone()).collect();
+    let row = |(label, cells): &(String, Vec<Cell>)| {
+        let empty = std::iter::repeat_n(&Cell::Empty, table.columns.len() - cells.len());
+        let cells = cells.iter().chain(empty).map(Cell::text);
+        std::iter::once(label.clone()).chain(cells).collect()
+    };
+    std::iter::once(header).chain(table.rows.iter().map(row)).collect()
+}
+
+/// Aligned columns, the first to the left and the others to the right.
+fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match index {
+                0 => write!(line, "{cell:width$}"),
+                _ => write!(line, "{GAP}{cell:>width$}"),
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// A Markdown table.
+fn grid(rows: &[Vec<String>]) -> String {
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        if index == 0 {
+            let _ = writeln!(text, "|---{}|", "|---:".repeat(row.len() - 1));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Figure;
+    use crate::sheet::{Derived, Unit, exact};
+
+    fn sheet() -> Sheet {
+        let mut table = Table::new("entries", &["tp_small"]);
+        table.row("4", vec![Cell::exact(Some(0.25), Unit::Percent)]);
+        table.row("a | b", vec![]);
+        let mut derived = Derived { table, ..Derived::default() };
+        derived.of("tp_small", "inflection", exact(6.0));
+        Sheet::new(Figure::Fig17, derived, |name| name == "tp_small")
+    }
+
+    #[test]
+    fn text_has_the_table_and_a_line_for_each_claim_with_the_papers_value() {
+        let text = text(&[sheet()]);
+        assert!(text.starts_with("Figure 17: "), "{text}");
+        assert!(text.contains("entries  tp_small\n4          25.0 %\n"), "{text}");
+        let line = text.lines().find(|line| line.contains("inflection")).unwrap();
+        assert!(line.starts_with("differs ") && line.contains("measured 6, paper 4 (section 6.2)"));
+        assert!(text.contains("0 of 3 claims reproduced, 1 differ, 2 not measured."), "{text}");
+    }
+
+    #[test]
+    fn markdown_tables_are_whole() {
+        let text = markdown(&[sheet()]);
+        for table in text.split("\n\n").filter(|part| part.starts_with('|')) {
+            let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+            let first = table.lines().next().map(bars);
+            assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
+        }
+        assert!(text.contains("| 4: a number of size classes, which the programs fix |"), "{text}");
+    }
+}
