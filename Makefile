@@ -12,9 +12,9 @@ TARGET  := $(or $(CARGO_TARGET_DIR),target)
 MALLACC := $(TARGET)/release/mallacc
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
-WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium
+WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium dict-foldoc gzip \
+  redis-server
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
-WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip redis-server
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-workloads setup-study traces build guest demo test test-guest test-rust \
