@@ -14,12 +14,15 @@ use sim::{ConfigSpec, Plan, Sample};
 use stream::file::FileSource;
 use uarch::Machine;
 
-use crate::args::{BUDGET_INSTRUCTIONS, SAMPLE, Size};
+use crate::args::{BUDGET_INSTRUCTIONS, Size};
 use crate::error::Failure;
 use crate::run::{Target, simulate};
 use crate::session::{self, Finished, Rows};
 use crate::{interrupt, micro, workload};
 
+/// The sampling grid of programs: four times as dense as the usual one, because allocator calls are
+/// rare in some of them.
+const GRID: Sample = Sample { period: 500_000, warm: 60_000, measure: 40_000 };
 /// What a quick study skips of each program and what it measures, in instructions.
 const QUICK_SKIP: u64 = 40_000_000;
 const QUICK_MAX: u64 = 8_000_000;
@@ -40,6 +43,14 @@ pub struct Settings {
     pub quiet: bool,
 }
 
+impl Settings {
+    /// A program's recording, if there is one.
+    fn trace(&self, subject: &Subject) -> Option<PathBuf> {
+        let path = self.recorded.as_ref()?.join(format!("{}.mtrace", subject.name));
+        path.is_file().then_some(path)
+    }
+}
+
 /// One execution.
 struct Execution<'a> {
     subject: &'static Subject,
@@ -53,14 +64,16 @@ struct Execution<'a> {
 pub fn measure(needs: &[Need], settings: &Settings, rows: &mut Rows) -> Result<Study, Failure> {
     let machine = Machine::find(&settings.machine)?;
     let stored = settings.resume.as_deref().map(stored).transpose()?.unwrap_or_default();
-    let seeds = seed_specs(&seed_configurations(), &machine)?;
+    let few = specs(&seed_configurations(), &machine)?;
     let mut study = Study::default();
     for (index, need) in needs.iter().enumerate() {
-        let specs = seed_specs(&need.configurations, &machine)?;
+        let all = specs(&need.configurations, &machine)?;
         let mut measured: Option<Measured> = None;
-        for seed in 0..if need.seeds { settings.seeds } else { 1 } {
-            let specs = if seed == 0 { &specs } else { &seeds };
-            let plan = plan(need.subject, settings, seed);
+        // A recording has one layout.
+        let seeds = need.seeds && settings.trace(need.subject).is_none();
+        for seed in 0..if seeds { settings.seeds } else { 1 } {
+            let specs = if seed == 0 { &all } else { &few };
+            let plan = plan(need.subject, settings.quick);
             let execution = Execution { subject: need.subject, specs, plan, seed };
             if !settings.quiet {
                 eprintln!(
@@ -97,7 +110,7 @@ fn stored(path: &Path) -> Result<Vec<Run>, Failure> {
     if path.exists() { Ok(Store::open_existing(path)?.list()?) } else { Ok(Vec::new()) }
 }
 
-fn seed_specs(wanted: &[Wanted], machine: &Machine) -> Result<Vec<ConfigSpec>, Failure> {
+fn specs(wanted: &[Wanted], machine: &Machine) -> Result<Vec<ConfigSpec>, Failure> {
     let spec = |wanted: &Wanted| {
         let accelerator = accel::Choice::parse(&wanted.accelerator)?;
         Ok(ConfigSpec { name: wanted.name.clone(), machine: machine.clone(), accelerator })
@@ -105,22 +118,21 @@ fn seed_specs(wanted: &[Wanted], machine: &Machine) -> Result<Vec<ConfigSpec>, F
     wanted.iter().map(spec).collect()
 }
 
-/// Microbenchmarks are simulated whole up to the usual budget. Programs are sampled from the start
-/// on the usual grid, which each seed shifts; in quick studies a stretch behind their start is
-/// simulated whole, which each seed shifts as well.
-fn plan(subject: &Subject, settings: &Settings, seed: u64) -> Plan {
-    let shift = seed * SAMPLE.period / settings.seeds;
+/// Microbenchmarks are simulated whole up to the usual budget. Programs are sampled from the start;
+/// in quick studies a stretch behind their start is simulated whole. Seeds have the same plan: what
+/// they vary is the program's layout, so their spread is that of runs and not of sampling.
+fn plan(subject: &Subject, quick: bool) -> Plan {
     let whole = Plan {
         skip: 0,
         max: None,
-        sample: SAMPLE,
+        sample: GRID,
         budget: Some(BUDGET_INSTRUCTIONS),
         roi_only: false,
     };
-    match (subject.kind, settings.quick) {
+    match (subject.kind, quick) {
         (Kind::Micro, _) => whole,
-        (Kind::Program, false) => Plan { skip: shift, budget: Some(0), ..whole },
-        (Kind::Program, true) => Plan { skip: QUICK_SKIP + shift, max: Some(QUICK_MAX), ..whole },
+        (Kind::Program, false) => Plan { budget: Some(0), ..whole },
+        (Kind::Program, true) => Plan { skip: QUICK_SKIP, max: Some(QUICK_MAX), ..whole },
     }
 }
 
@@ -130,9 +142,7 @@ impl Execution<'_> {
         if interrupt::signal().is_some() {
             return Err(Failure::failed("interrupted before it was run"));
         }
-        let name = self.subject.name;
-        let trace = settings.recorded.as_ref().map(|folder| folder.join(format!("{name}.mtrace")));
-        let finished = match trace.filter(|path| path.is_file()) {
+        let finished = match settings.trace(self.subject) {
             Some(path) => self.replay(&path, settings, rows)?,
             None => {
                 let mut target = self.target(settings)?;
@@ -246,22 +256,15 @@ fn same_args(one: &[String], other: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    fn settings(quick: bool) -> Settings {
-        let machine = "haswell".to_owned();
-        Settings { quick, seeds: 4, recorded: None, machine, resume: None, quiet: true }
-    }
-
     #[test]
-    fn seeds_shift_the_grid_of_programs_by_equal_parts_of_its_period() {
-        let program = Subject::find("perl").unwrap();
-        let skips: Vec<u64> = (0..4).map(|n| plan(program, &settings(false), n).skip).collect();
-        let part = SAMPLE.period / 4;
-        assert_eq!(skips, [0, part, 2 * part, 3 * part]);
-        assert_eq!(plan(program, &settings(false), 0).budget, Some(0));
-        let quick: Vec<u64> = (0..4).map(|n| plan(program, &settings(true), n).skip).collect();
-        assert_eq!(quick, skips.iter().map(|skip| QUICK_SKIP + skip).collect::<Vec<_>>());
-        let micro = Subject::find("tp").unwrap();
-        assert_eq!(plan(micro, &settings(false), 0).budget, Some(BUDGET_INSTRUCTIONS));
+    fn programs_are_sampled_and_microbenchmarks_are_not() {
+        let (program, micro) = (Subject::find("perl").unwrap(), Subject::find("tp").unwrap());
+        assert_eq!(plan(program, false), Plan { budget: Some(0), ..plan(micro, false) });
+        let quick = plan(program, true);
+        assert_eq!((quick.skip, quick.max), (QUICK_SKIP, Some(QUICK_MAX)));
+        // Within the budget, so it is not sampled.
+        assert!(quick.budget.unwrap() > QUICK_MAX);
+        assert_eq!(plan(micro, true), plan(micro, false));
     }
 
     #[test]
@@ -269,7 +272,7 @@ mod tests {
         let machine = Machine::find("haswell").unwrap();
         let figures: Vec<paper::Figure> = paper::Figure::all().collect();
         for need in paper::needs(&figures, &[]) {
-            for spec in seed_specs(&need.configurations, &machine).unwrap() {
+            for spec in specs(&need.configurations, &machine).unwrap() {
                 spec.accelerator.build().unwrap();
             }
         }

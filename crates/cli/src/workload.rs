@@ -123,7 +123,7 @@ pub fn list() -> Done {
     for (name, path) in all(&directory)? {
         let workload = read(&path)?;
         let packages = workload.packages.join(" ");
-        let _ = writeln!(text, "{name:10} {} (needs {packages})", workload.description);
+        let _ = writeln!(text, "{name:17} {} (needs {packages})", workload.description);
     }
     text += "\nRun one with: mallacc run --workload NAME [--size small]\n";
     print(Stream::Stdout, &text)?;

@@ -111,7 +111,14 @@ fn blocked(measured: &Measured) -> Option<f64> {
 
 /// Table 1.
 pub fn validation(study: &Study) -> Derived {
-    let columns = ["cycles per malloc", "median", "IPC", "calls under 100 cycles"];
+    let columns = [
+        "cycles per malloc",
+        "median",
+        "cycles per free",
+        "in all per malloc",
+        "IPC",
+        "fast calls",
+    ];
     let mut derived =
         Derived { table: Table::new("microbenchmark", &columns), ..Derived::default() };
     for measured in micros(study) {
@@ -124,9 +131,16 @@ pub fn validation(study: &Study) -> Derived {
         let ipc = statistic(&measured.run, BASELINE, "ipc");
         derived.of(name, "malloc_cycles", each.map(exact));
         derived.of(name, "ipc", ipc);
+        let freed = measured.configuration(BASELINE).map(|item| item.calls.deallocation());
+        let freed = freed.filter(|c| c.calls > 0).map(|c| c.cycles as f64 / c.calls as f64);
+        let cycles = measured.configuration(BASELINE).map(|item| item.cycles as f64);
+        let pair = cycles.zip(calls.as_ref()).map(|(cycles, c)| cycles / c.calls as f64);
+        derived.of(name, "pair_cycles", pair.map(exact));
         let cells = vec![
             Cell::exact(each, Unit::Cycles),
             Cell::exact(median, Unit::Cycles),
+            Cell::exact(freed, Unit::Cycles),
+            Cell::exact(pair, Unit::Cycles),
             Cell::of(ipc, Unit::Ratio),
             Cell::exact(fast, Unit::Percent),
         ];
