@@ -29,7 +29,7 @@ pub struct PaperArgs {
     /// Only this program of those that the figures are about; repeatable
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// A short stretch of each program and two seeds: all of it in minutes, with figures that are rough
+    /// A short stretch of each program and two seeds: all of it in minutes, but rough
     #[arg(long)]
     pub quick: bool,
     /// Executions of each program for Table 2 [default: 5, with --quick 2]
