@@ -113,7 +113,7 @@ const CARDS: &[Card] = &[
         title: "Speedup of whole programs",
         definition: "Baseline cycles over those with 32 entries, less 1: mean and deviation over \
                      seeds, p of a one-sided two-sample t-test of the two sets of times (the \
-                     paper's), and the paired 95 % interval over seeds. A seed moves the stack, and \
+                     paper's), and the paired 95 % interval over seeds. A seed moves the stack and \
                      sets hash seeds and QEMU's randomness.",
     },
 ];
