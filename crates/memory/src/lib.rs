@@ -31,6 +31,7 @@ mod naive;
 mod pages;
 mod params;
 mod prefetch;
+mod scratchpad;
 mod slots;
 mod statistics;
 mod translate;

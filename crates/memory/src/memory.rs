@@ -3,6 +3,7 @@
 use crate::access::{Access, Level, TlbLevel};
 use crate::caches::Caches;
 use crate::params::MemoryParams;
+use crate::scratchpad::Scratchpad;
 use crate::statistics::{CacheStatistics, DramStatistics, MemoryStatistics};
 use crate::translate::{PAGE_SHIFT, Translated, Translation};
 use params::ConfigError;
@@ -26,6 +27,7 @@ pub struct Memory {
     place_mask: u64,
     line_split: u64,
     page_split: u64,
+    scratchpad: Scratchpad,
 }
 
 impl Memory {
@@ -40,6 +42,7 @@ impl Memory {
             place_mask: u64::MAX,
             line_split: params.l1d.line_split_cycles,
             page_split: params.l1d.page_split_cycles,
+            scratchpad: Scratchpad::new(&params.scratchpad, params.l1d.write_cycles),
         })
     }
 
@@ -138,6 +141,9 @@ impl Memory {
 
     #[inline(always)]
     fn load_as<const TIMED: bool>(&mut self, pc: u64, addr: u64, size: u32, cycle: u64) -> Access {
+        if self.scratchpad.holds(addr) {
+            return self.scratchpad.load(cycle);
+        }
         if self.splits(addr, size) {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
@@ -184,6 +190,9 @@ impl Memory {
 
     #[inline]
     fn store_address_as<const TIMED: bool>(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
+        if self.scratchpad.holds(addr) {
+            return Scratchpad::at(cycle);
+        }
         let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
         let access =
             Access { ready: t.cycle, level: Level::L1, tlb: t.level, page_fault: t.page_fault };
@@ -202,6 +211,9 @@ impl Memory {
 
     #[inline]
     fn store_as<const TIMED: bool>(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
+        if self.scratchpad.holds(addr) {
+            return self.scratchpad.store(cycle);
+        }
         let (ready, level) = self.caches.store::<TIMED>(self.place(addr) >> self.line_shift, cycle);
         let access = Access { ready, level, tlb: TlbLevel::L1, page_fault: false };
         if !self.splits(addr, size) {
@@ -222,9 +234,8 @@ impl Memory {
     }
 
     fn prefetch_as<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        if !self.translation.touched(addr) {
-            let (level, tlb) = (Level::L1, TlbLevel::L1);
-            return Access { ready: cycle, level, tlb, page_fault: false };
+        if self.scratchpad.holds(addr) || !self.translation.touched(addr) {
+            return Scratchpad::at(cycle);
         }
         self.load_line::<TIMED>(addr, cycle)
     }

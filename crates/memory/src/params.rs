@@ -186,6 +186,20 @@ params! {
 }
 
 params! {
+    /// Scratch-pad: memory that software manages, beside the caches. No processor of this family
+    /// has one; it is for studies of allocators (`mallacc sma-study`).
+    pub struct ScratchpadParams {
+        /// First address.
+        base: u64 = 0, "";
+        /// Capacity; 0 is no scratch-pad.
+        size: u64 = 0, "B";
+        /// Load-to-use of every load. Loads are pipelined, one after the other as the ports take
+        /// them; stores are posted, as fast as into the first-level cache. No translation.
+        latency: u64 = 4, "cycles";
+    }
+}
+
+params! {
     /// First touch of a page.
     pub struct PageFaultParams {
         /// Charged by the core where it takes the exception. About 0.6 us: a minor fault on Linux
@@ -225,6 +239,8 @@ params! {
         prefetch: PrefetchParams = PrefetchParams::default(), "";
         /// Memory.
         dram: DramParams = DramParams::default(), "";
+        /// Scratch-pad; none by default.
+        scratchpad: ScratchpadParams = ScratchpadParams::default(), "";
         /// First touch of a page.
         page_fault: PageFaultParams = PageFaultParams::default(), "";
     }

@@ -37,6 +37,16 @@ impl MemoryParams {
         within("prefetch.streamer_confirm", self.prefetch.streamer_confirm.into(), 1, 16)?;
         within("prefetch.streamer_distance", self.prefetch.streamer_distance.into(), 1, 256)?;
         within("prefetch.streamer_degree", self.prefetch.streamer_degree.into(), 1, 16)?;
+        within("scratchpad.latency", self.scratchpad.latency, 1, 10_000)?;
+        if self.scratchpad.base.checked_add(self.scratchpad.size).is_none() {
+            let rule = "scratchpad.base + scratchpad.size must be below 2^64";
+            return Err(ConfigError::rule(
+                "scratchpad.size",
+                self.scratchpad.size,
+                rule,
+                "try 4096",
+            ));
+        }
         within("page_fault.code_pages", self.page_fault.code_pages, 1, 512)?;
         power_of_two("page_fault.code_pages", self.page_fault.code_pages)?;
         self.times()?;

@@ -41,6 +41,23 @@ fn a_pointer_chase_takes_the_first_level_latency() {
 }
 
 #[test]
+fn a_pointer_chase_in_a_scratch_pad_takes_its_latency_and_independent_loads_hide_it() {
+    // 192 entries of the reorder buffer pass in 48 cycles at a width of 4: 40 can be hidden.
+    for latency in [2, 40] {
+        let mut machine = Machine::default();
+        machine.memory.scratchpad.base = DATA;
+        machine.memory.scratchpad.size = 4096;
+        machine.memory.scratchpad.latency = latency;
+        let mut rig = Rig::with(machine.clone());
+        close(rig.unrolled(&["48 8b 00"], &[DATA], 200), latency as f64); // mov rax,[rax]
+        // mov rbx,[rax] and seven nops: eight fused uops.
+        let (width, mut code) = (f64::from(machine.core.allocate_width), vec!["48 8b 18"]);
+        code.extend([NOP; 7]);
+        close(Rig::with(machine).unrolled(&code, &[DATA], 400), 8.0 / width);
+    }
+}
+
+#[test]
 fn an_index_register_costs_a_load_one_more_cycle() {
     let mut rig = Rig::new();
     let latency = rig.machine.memory.l1d.latency as f64;
