@@ -305,9 +305,12 @@ pub struct SmaStudyArgs {
     /// Subsets of each trace [default: 10, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub subsets: Option<u32>,
-    /// Few subsets and few memory sizes: a look in seconds
+    /// Few subsets, short ones in the simulator, and few memory sizes: a look in a minute
     #[arg(long)]
     pub quick: bool,
+    /// Leave out what needs the simulator: cycles in the tables, figures 4 to 7
+    #[arg(long)]
+    pub no_cycles: bool,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
     pub format: StudyFormat,

@@ -31,6 +31,7 @@ mod report;
 mod run;
 mod session;
 mod study;
+mod study_cycles;
 mod sweep;
 mod workload;
 

@@ -7,20 +7,31 @@
 use std::fs;
 use std::path::Path;
 
-use study::figures::{CodeSizes, Input, Replays, by_size, resources};
+use study::figures::{
+    CallCycles, CodeSizes, CoreCycles, Input, Replays, by_size, normalised, resources,
+};
+use study::paper::Resources;
 use study::{Kind, Table, render, whole};
 use traces::{Trace, TraceError};
 
 use crate::args::{SmaStudyArgs, StudyFormat};
 use crate::error::{Done, Failure};
 use crate::output::{Stream, print};
+use crate::study_cycles::{self, CORES, Latencies};
 
 /// What can be asked for, in the order of the paper.
-pub const NAMES: [&str; 7] = ["table1", "table2", "fig8", "fig9", "fig10", "fig11", "fig12"];
+pub const NAMES: [&str; 11] = [
+    "table1", "table2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12",
+];
 /// The paper's programs in the order of its figures; others follow by name.
 const PROGRAMS: [&str; 7] = ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"];
 /// Subsets of each trace: as in the paper, and few.
 const SUBSETS: (u32, u32) = (10, 2);
+/// Operations of a subset that are simulated at most: all but the longest, and few.
+const OPERATIONS: (usize, usize) = (2000, 300);
+/// Latencies of local and shared memory (section 5.1).
+const LOCAL_CYCLES: Latencies = [1, 4];
+const SHARED_CYCLES: Latencies = [50, 100];
 /// Local and shared memory (section 5.1).
 const LOCAL_BYTES: u32 = 4 << 10;
 const SHARED_BYTES: u32 = 16 << 10;
@@ -38,7 +49,16 @@ pub fn run(args: &SmaStudyArgs) -> Done {
     let wanted = chosen(&args.figures)?;
     let inputs = inputs(args)?;
     let count = args.subsets.unwrap_or(if args.quick { SUBSETS.1 } else { SUBSETS.0 });
-    let tables = tables(&wanted, &inputs, count, args.quick);
+    let mut tables = tables(&wanted, &inputs, count, args.quick);
+    for memory in [&LOCAL_MEMORY, &SHARED_MEMORY] {
+        let asked = memory.ids.iter().any(|id| wanted.contains(id));
+        if asked {
+            let cycles = if args.no_cycles { Vec::new() } else { cycles(memory, &inputs, args)? };
+            tables.extend(timed(memory, &inputs, &cycles));
+        }
+    }
+    tables.retain(|table| wanted.contains(&table.id));
+    tables.sort_by_key(|table| NAMES.iter().position(|name| *name == table.id));
     let text = match args.format {
         StudyFormat::Text => render::text(&tables),
         StudyFormat::Json => render::json(&tables),
@@ -106,12 +126,108 @@ impl From<TraceError> for Failure {
     }
 }
 
+/// A memory whose management takes time.
+struct Memory {
+    /// Its table and figures.
+    ids: [&'static str; 3],
+    titles: [&'static str; 2],
+    bytes: u32,
+    latencies: Latencies,
+    kinds: &'static [Kind],
+    printed: &'static [Resources],
+}
+
+const LOCAL_MEMORY: Memory = Memory {
+    ids: ["table1", "fig4", "fig5"],
+    titles: [
+        "Figure 4: cycles of an allocation, 4 kB of local memory",
+        "Figure 5: cycles of a free, 4 kB of local memory",
+    ],
+    bytes: LOCAL_BYTES,
+    latencies: LOCAL_CYCLES,
+    kinds: &LOCAL,
+    printed: &study::paper::TABLE_1,
+};
+
+const SHARED_MEMORY: Memory = Memory {
+    ids: ["table2", "fig6", "fig7"],
+    titles: [
+        "Figure 6: cycles of an allocation, 16 kB of shared memory",
+        "Figure 7: cycles of a free, 16 kB of shared memory",
+    ],
+    bytes: SHARED_BYTES,
+    latencies: SHARED_CYCLES,
+    kinds: &SHARED,
+    printed: &study::paper::TABLE_2,
+};
+
+/// Runs every program on every allocator under the simulator. Says how far it is.
+fn cycles(
+    memory: &Memory,
+    inputs: &[Input],
+    args: &SmaStudyArgs,
+) -> Result<Vec<CoreCycles>, Failure> {
+    let count = args.subsets.unwrap_or(if args.quick { SUBSETS.1 } else { SUBSETS.0 });
+    let limit = if args.quick { OPERATIONS.1 } else { OPERATIONS.0 };
+    let folder = std::env::temp_dir().join(format!("mallacc-study-{}", std::process::id()));
+    let made = fs::create_dir_all(&folder);
+    made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    let mut cores: Vec<CoreCycles> = CORES
+        .iter()
+        .map(|core| CoreCycles { core: (*core).to_owned(), programs: Vec::new() })
+        .collect();
+    for (at, input) in inputs.iter().enumerate() {
+        let (name, kb) = (&input.name, memory.bytes >> 10);
+        eprintln!("mallacc: simulating {name}, {kb} kB ({} of {})", at + 1, inputs.len());
+        let mut programs = vec![Vec::new(); cores.len()];
+        for &kind in memory.kinds {
+            let what = (memory.bytes, memory.latencies);
+            let done = study_cycles::measure(input, kind, what, (count, limit), &folder);
+            if done.is_err() {
+                let _ = fs::remove_dir_all(&folder);
+            }
+            let done = done?;
+            for (core, programs) in programs.iter_mut().enumerate() {
+                programs.push(done.map(|cycles| cycles.by_core[core]));
+            }
+        }
+        for (core, programs) in cores.iter_mut().zip(programs) {
+            core.programs.push(programs);
+        }
+    }
+    let _ = fs::remove_dir_all(&folder);
+    Ok(cores)
+}
+
+/// A memory's table and figures.
+fn timed(memory: &Memory, inputs: &[Input], cores: &[CoreCycles]) -> Vec<Table> {
+    let number = if memory.bytes == LOCAL_BYTES { 1 } else { 2 };
+    let mut table =
+        resources(number, memory.bytes, memory.kinds, &CodeSizes::measured(), cores);
+    if !cores.is_empty() {
+        let [low, high] = memory.latencies;
+        table.notes.push(format!(
+            "Cycles: mean of scratch-pads of {low} and of {high} cycles. Haswell core: 4 wide, out \
+             of order. Narrow core: 1 wide, 8 ahead."
+        ));
+    }
+    let mut tables = vec![table];
+    if cores.is_empty() {
+        return tables;
+    }
+    let parts: [(fn(&CallCycles) -> f64, fn(&Resources) -> f64); 2] =
+        [(|c| c.allocation, |r| r.allocation), (|c| c.free, |r| r.free)];
+    for (at, (part, printed)) in parts.into_iter().enumerate() {
+        let printed: Vec<f64> = memory.printed.iter().map(printed).collect();
+        let title = (memory.ids[at + 1], memory.titles[at]);
+        tables.push(normalised(title, inputs, memory.kinds, cores, (part, &printed)));
+    }
+    tables
+}
+
 fn tables(wanted: &[&str], inputs: &[Input], count: u32, quick: bool) -> Vec<Table> {
     let wants = |names: &[&str]| names.iter().any(|name| wanted.contains(name));
     let mut tables = Vec::new();
-    let code = CodeSizes::default();
-    tables.push(resources(1, LOCAL_BYTES, &LOCAL, &code, &[]));
-    tables.push(resources(2, SHARED_BYTES, &SHARED, &code, &[]));
     let sizes = [
         (LOCAL_BYTES, ["fig8", "fig9"], ["Figure 8: waste", "Figure 9: causes of waste"]),
         (SHARED_BYTES, ["fig10", "fig11"], ["Figure 10: waste", "Figure 11: causes of waste"]),
@@ -130,6 +246,5 @@ fn tables(wanted: &[&str], inputs: &[Input], count: u32, quick: bool) -> Vec<Tab
         let sizes: Vec<u32> = SIZES.step_by(step).map(|exponent| 1 << exponent).collect();
         tables.push(by_size(inputs, &sizes, count));
     }
-    tables.retain(|table| wanted.contains(&table.id));
     tables
 }

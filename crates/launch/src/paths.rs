@@ -18,6 +18,10 @@ pub const FEEDER_VARIABLE: &str = "MALLACC_FEEDER";
 pub const GUEST_VARIABLE: &str = "MALLACC_GUEST";
 /// Overrides the search for the recorder.
 pub const RECORDER_VARIABLE: &str = "MALLACC_RECORDER";
+/// File name of the program that replays allocations under the simulator.
+pub const DRIVER: &str = "mallacc-sma-driver";
+/// Overrides the search for it.
+pub const DRIVER_VARIABLE: &str = "MALLACC_SMA_DRIVER";
 /// Overrides the search for QEMU.
 pub const QEMU_VARIABLE: &str = "MALLACC_QEMU";
 /// QEMU's name.
@@ -55,6 +59,11 @@ pub fn feeder() -> Result<PathBuf, LaunchError> {
 /// The recorder of allocations: as the plugin.
 pub fn recorder() -> Result<PathBuf, LaunchError> {
     built(RECORDER, RECORDER_VARIABLE)
+}
+
+/// The driver of the allocators' study: as the plugin.
+pub fn driver() -> Result<PathBuf, LaunchError> {
+    built(DRIVER, DRIVER_VARIABLE)
 }
 
 fn built(file: &str, variable: &'static str) -> Result<PathBuf, LaunchError> {

@@ -224,8 +224,37 @@ pub struct CodeSizes {
 }
 
 impl CodeSizes {
+    /// What `make -C crates/sma code-size` counted: allocate and free, compiled for size.
+    pub fn measured() -> Self {
+        Self {
+            instructions: vec![(Kind::Sma(128), 1014.0), (Kind::Lm, 1115.0)],
+            source: "Code: instructions of Cortex-M3 that a program links in for allocate and free \
+                     (make -C crates/sma code-size); RV32IMAC: 1,385, with LM 1,537. It serves any \
+                     memory size, the paper's one."
+                .into(),
+        }
+    }
+
     fn of(&self, kind: Kind) -> Option<f64> {
         self.instructions.iter().find(|(other, _)| *other == kind).map(|(_, count)| *count)
+    }
+}
+
+/// Cycles on one core: for each program, of each kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreCycles {
+    /// The core's name.
+    pub core: String,
+    /// By program and kind; none where it was not measured.
+    pub programs: Vec<Vec<Option<CallCycles>>>,
+}
+
+impl CoreCycles {
+    /// The mean over the programs.
+    fn mean(&self, kind: usize, part: fn(&CallCycles) -> f64) -> Option<f64> {
+        let values: Vec<f64> =
+            self.programs.iter().filter_map(|kinds| kinds[kind].as_ref().map(part)).collect();
+        Cell::mean(&values).value
     }
 }
 
@@ -235,7 +264,7 @@ pub fn resources(
     bytes: u32,
     kinds: &[Kind],
     code: &CodeSizes,
-    cycles: &[Option<CallCycles>],
+    cores: &[CoreCycles],
 ) -> Table {
     let printed: &[paper::Resources] = if number == 1 { &paper::TABLE_1 } else { &paper::TABLE_2 };
     let place = if number == 1 { "local" } else { "shared" };
@@ -247,8 +276,8 @@ pub fn resources(
         columns: kinds.iter().map(|kind| kind.name()).collect(),
         rows: Vec::new(),
         notes: vec![
-            "Paper: section 5.2, in brackets. DLmalloc's state is the paper's; the \
-                     model's end of the arena (40 B) is added where waste is counted."
+            "In brackets: the paper, section 5.2, on an Intel IXP 2350. DLmalloc's state is the \
+             paper's."
                 .into(),
         ],
     };
@@ -256,18 +285,116 @@ pub fn resources(
         Kind::Dlmalloc => Some(paper::DLMALLOC_STATE_BYTES as f64),
         _ => with(kind, bytes, |subject| subject.state_bytes() as f64),
     };
-    let cell = |value: Option<f64>, paper: Option<f64>| Cell { value, spread: None, paper };
-    let printed = |at: usize, part: fn(&paper::Resources) -> f64| printed.get(at).map(part);
-    let row = |value: &dyn Fn(usize) -> Option<f64>, part| {
-        (0..kinds.len()).map(|at| cell(value(at), printed(at, part))).collect::<Vec<_>>()
+    let row = |value: &dyn Fn(usize) -> Option<f64>, part: fn(&paper::Resources) -> f64| {
+        let cell = |at: usize| {
+            let paper = printed.get(at).map(part);
+            Cell { value: value(at), spread: None, paper }
+        };
+        (0..kinds.len()).map(cell).collect::<Vec<_>>()
     };
     table.row("state, bytes", row(&|at| state(kinds[at]), |r| r.state));
     table.row("code, instructions", row(&|at| code.of(kinds[at]), |r| r.code));
-    let time = |at: usize| cycles.get(at).copied().flatten();
-    table.row("allocation, cycles", row(&|at| time(at).map(|c| c.allocation), |r| r.allocation));
-    table.row("free, cycles", row(&|at| time(at).map(|c| c.free), |r| r.free));
+    for cycles in cores {
+        let name = |what: &str| format!("{what}, cycles, {} core", cycles.core);
+        let allocation = row(&|at| cycles.mean(at, |c| c.allocation), |r| r.allocation);
+        table.row(name("allocation"), allocation);
+        table.row(name("free"), row(&|at| cycles.mean(at, |c| c.free), |r| r.free));
+    }
     if !code.source.is_empty() {
         table.notes.push(code.source.clone());
     }
     table
+}
+
+/// Figures 4 to 7: cycles of a call, with DLmalloc's as 1. The last kind is DLmalloc.
+pub fn normalised(
+    (id, title): (&'static str, &str),
+    inputs: &[Input],
+    kinds: &[Kind],
+    cores: &[CoreCycles],
+    (part, printed): (fn(&CallCycles) -> f64, &[f64]),
+) -> Table {
+    let base = kinds.len() - 1;
+    let columns = cores.iter().flat_map(|cycles| {
+        kinds[..base].iter().map(move |kind| format!("{}, {}", kind.name(), cycles.core))
+    });
+    let mut table = Table {
+        id,
+        title: title.to_owned(),
+        unit: "DLmalloc = 1",
+        decimals: 2,
+        columns: columns.collect(),
+        rows: Vec::new(),
+        notes: vec![
+            "Mean row: the ratio of the means; in brackets that of the paper's table.".into(),
+        ],
+    };
+    let ratio = |value: Option<f64>, base: Option<f64>| match (value, base) {
+        (Some(value), Some(base)) => Cell::of(value / base),
+        _ => Cell::default(),
+    };
+    for (program, input) in inputs.iter().enumerate() {
+        let cells = cores.iter().flat_map(|cycles| {
+            let of = |kind: usize| cycles.programs[program][kind].as_ref().map(part);
+            (0..base).map(move |kind| ratio(of(kind), of(base))).collect::<Vec<_>>()
+        });
+        table.row(&input.name, cells.collect());
+    }
+    let means = cores.iter().flat_map(|cycles| {
+        let of = |kind: usize| cycles.mean(kind, part);
+        let cell = |kind: usize| {
+            let paper = printed.get(kind).zip(printed.last()).map(|(ours, base)| ours / base);
+            let paper = paper.map(|ratio| (ratio * 100.0).round() / 100.0);
+            Cell { paper, ..ratio(of(kind), of(base)) }
+        };
+        (0..base).map(cell).collect::<Vec<_>>()
+    });
+    table.row("mean", means.collect());
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(name: &str) -> Input {
+        Input { name: name.into(), whole: Whole::default() }
+    }
+
+    #[test]
+    fn cycles_are_set_against_dlmallocs_of_the_same_core() {
+        let call = |allocation| Some(CallCycles { allocation, free: 1.0 });
+        let cores = [CoreCycles {
+            core: "x".into(),
+            programs: vec![vec![call(30.0), call(60.0)], vec![call(90.0), call(60.0)]],
+        }];
+        let kinds = [Kind::Sma(128), Kind::Dlmalloc];
+        let part: fn(&CallCycles) -> f64 = |calls| calls.allocation;
+        let inputs = [input("a"), input("b")];
+        let table = normalised(("fig4", ""), &inputs, &kinds, &cores, (part, &[72.8, 70.7]));
+        let values: Vec<_> = table.rows.iter().map(|row| row.cells[0].value).collect();
+        // 30 / 60, 90 / 60, and (30 + 90) / (60 + 60).
+        assert_eq!(values, [Some(0.5), Some(1.5), Some(1.0)]);
+        assert_eq!(table.rows[2].cells[0].paper, Some(1.03));
+        let table = resources(1, 4096, &kinds, &CodeSizes::default(), &cores);
+        assert_eq!(table.rows[2].name, "allocation, cycles, x core");
+        assert_eq!(table.rows[2].cells[0].value, Some(60.0));
+    }
+
+    #[test]
+    fn waste_is_a_mean_of_programs_and_not_of_subsets() {
+        let whole = |bytes: Vec<u64>| Whole { steps: (0..bytes.len() as i64).collect(), bytes };
+        let inputs = [
+            Input { name: "a".into(), whole: whole(vec![128; 4]) },
+            Input { name: "b".into(), whole: whole(vec![100; 4]) },
+        ];
+        let replays = Replays::new(&inputs, &[Kind::Sma(128)], 4096, 3);
+        let table = replays.by_program("fig8", "");
+        // 40 bytes of state; a request for 100 takes 128.
+        let percent = |bytes: f64| bytes * 100.0 / 4096.0;
+        let of = |row: usize| table.rows[row].cells[0].value.unwrap();
+        assert_eq!((of(0), of(1)), (percent(40.0), percent(40.0 + 4.0 * 28.0)));
+        assert_eq!(of(2), (of(0) + of(1)) / 2.0);
+        assert_eq!(table.rows[0].cells[0].spread, Some(0.0));
+    }
 }
