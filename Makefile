@@ -56,7 +56,8 @@ guest:
 	@$(MAKE) --no-print-directory -C guest -j $(JOBS)
 
 build: guest
-	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder -p mallacc-recorder
+	$(CARGO) build --release -j $(JOBS) -p mallacc -p mallacc-feeder -p mallacc-recorder \
+	  -p mallacc-study
 
 traces: build
 	@workloads/traces/record.sh $(MALLACC) traces
@@ -71,7 +72,8 @@ test-guest: guest
 
 # One profile for libraries, tests, plugin and command, so that little is built twice.
 test-rust: guest
-	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder -p mallacc-recorder
+	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder -p mallacc-recorder \
+	  -p mallacc-study
 	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
 
 # Every pop of ten million is checked against the true list, under two sizes of the malloc cache.
@@ -107,6 +109,7 @@ install: build
 	install -m 644 $(TARGET)/release/libmallacc_feeder.so \
 	  $(TARGET)/release/libmallacc_recorder.so guest/build/libmallacc_guest.so \
 	  guest/build/libmallacc_guest_plain.so $(DESTDIR)$(PREFIX)/lib/mallacc/
+	install $(TARGET)/release/mallacc-sma-driver $(DESTDIR)$(PREFIX)/lib/mallacc/
 	for program in $(basename $(notdir $(wildcard guest/micro/*.cc))); do \
 	  install guest/build/micro/$$program $(DESTDIR)$(PREFIX)/lib/mallacc/micro/ || exit 1; done
 	install -m 644 guest/include/mallacc.h $(DESTDIR)$(PREFIX)/include/

@@ -11,7 +11,7 @@ use study::figures::{
     CallCycles, CodeSizes, CoreCycles, Input, Replays, by_size, normalised, resources,
 };
 use study::paper::Resources;
-use study::{Kind, Table, render, whole};
+use study::{Kind, Table, render, threads, whole};
 use traces::{Trace, TraceError};
 
 use crate::args::{SmaStudyArgs, StudyFormat};
@@ -20,9 +20,13 @@ use crate::output::{Stream, print};
 use crate::study_cycles::{self, CORES, Latencies};
 
 /// What can be asked for, in the order of the paper.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "table1", "table2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12",
+    "fig13",
 ];
+/// Subsets of each trace in Figure 13, and operations of each.
+const CORES_SUBSETS: (u32, u32) = (2, 1);
+const CORES_OPERATIONS: (usize, usize) = (1000, 200);
 /// The paper's programs in the order of its figures; others follow by name.
 const PROGRAMS: [&str; 7] = ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"];
 /// Subsets of each trace: as in the paper, and few.
@@ -202,8 +206,7 @@ fn cycles(
 /// A memory's table and figures.
 fn timed(memory: &Memory, inputs: &[Input], cores: &[CoreCycles]) -> Vec<Table> {
     let number = if memory.bytes == LOCAL_BYTES { 1 } else { 2 };
-    let mut table =
-        resources(number, memory.bytes, memory.kinds, &CodeSizes::measured(), cores);
+    let mut table = resources(number, memory.bytes, memory.kinds, &CodeSizes::measured(), cores);
     if !cores.is_empty() {
         let [low, high] = memory.latencies;
         table.notes.push(format!(
@@ -245,6 +248,15 @@ fn tables(wanted: &[&str], inputs: &[Input], count: u32, quick: bool) -> Vec<Tab
         let step = if quick { 5 } else { 1 };
         let sizes: Vec<u32> = SIZES.step_by(step).map(|exponent| 1 << exponent).collect();
         tables.push(by_size(inputs, &sizes, count));
+    }
+    if wants(&["fig13"]) {
+        let (count, limit) = match quick {
+            true => (CORES_SUBSETS.1, CORES_OPERATIONS.1),
+            false => (CORES_SUBSETS.0, CORES_OPERATIONS.0),
+        };
+        let subsets: Vec<_> =
+            inputs.iter().flat_map(|input| input.subsets(threads::BYTES, count)).collect();
+        tables.push(threads::scaling(&subsets, limit));
     }
     tables
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use accel::Choice;
+use results::CallKind;
 use sim::{ConfigSpec, Plan};
+use study::Kind;
 use study::compiled::{Compiled, write};
 use study::figures::{CallCycles, Input};
-use study::Kind;
 use uarch::Machine;
 
 use crate::args::{Format, ReportArgs, SAMPLE};
@@ -101,9 +102,13 @@ pub fn measure(
     for (core, pair) in finished.run.configurations.chunks(latencies.len()).enumerate() {
         let (mut sum, ends) = (CallCycles::default(), pair.len() as f64);
         for item in pair {
-            let per_call = |calls: results::CallStats| calls.cycles as f64 / calls.calls as f64;
-            sum.allocation += per_call(item.calls.allocation()) / ends;
-            sum.free += per_call(item.calls.deallocation()) / ends;
+            // The driver gives refused requests another kind than malloc.
+            let per_call = |kind: CallKind| {
+                let calls = &item.calls[kind];
+                calls.cycles as f64 / calls.calls as f64
+            };
+            sum.allocation += per_call(CallKind::Malloc) / ends;
+            sum.free += per_call(CallKind::Free) / ends;
         }
         cycles.by_core[core] = sum;
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, root};
+use common::{Bench, live, root};
 use serde_json::Value;
 
 fn traces() -> String {
@@ -13,7 +13,16 @@ fn traces() -> String {
 fn figures_come_in_every_form_and_are_the_same_each_time() {
     let bench = Bench::new();
     let study = |format: &str| {
-        let args = ["sma-study", "fig8", "table1", "--quick", "--format", format, "--traces"];
+        let args = [
+            "sma-study",
+            "fig8",
+            "table1",
+            "--quick",
+            "--no-cycles",
+            "--format",
+            format,
+            "--traces",
+        ];
         let mut args: Vec<String> = args.map(str::to_owned).to_vec();
         args.push(traces());
         let output = bench.run(&args);
@@ -38,6 +47,44 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
     assert!(study("markdown").contains("\n| tar |"));
     let text = study("text");
     assert!(text.contains("Figure 8") && text == study("text"));
+}
+
+/// Cycles of a call by row and kind, or none if a part is missing.
+fn cycles(table: &str) -> Option<impl Fn(&str, &str) -> f64> {
+    if let (true, Err(error)) = (live(), launch::paths::driver()) {
+        println!("skipped: {error}");
+        return None;
+    }
+    let bench = Bench::new();
+    let args = ["sma-study", table, "--quick", "--subsets", "1", "--format", "json", "--traces"];
+    let mut args: Vec<String> = args.map(str::to_owned).to_vec();
+    args.push(traces());
+    let output = bench.run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    Some(move |row: &str, kind: &str| {
+        let rows = value["tables"][0]["rows"].as_array().unwrap();
+        let row = rows.iter().find(|item| item["name"] == row).unwrap();
+        row["cells"][kind]["value"].as_f64().unwrap()
+    })
+}
+
+#[test]
+fn calls_take_longer_in_a_slow_scratch_pad_and_on_a_narrow_core() {
+    if !live() {
+        return;
+    }
+    let (Some(local), Some(shared)) = (cycles("table1"), cycles("table2")) else { return };
+    for kind in ["SMA", "SMA (LM)", "DLmalloc"] {
+        for call in ["allocation", "free"] {
+            let [wide, narrow] =
+                ["Haswell", "narrow"].map(|core| format!("{call}, cycles, {core} core"));
+            assert!(local(&wide, kind) > 5.0, "{kind}: {}", local(&wide, kind));
+            assert!(local(&narrow, kind) > local(&wide, kind), "{kind}, {call}");
+            // Eight uops ahead hide little of 50 to 100 cycles: at least one access shows.
+            assert!(shared(&narrow, kind) > local(&narrow, kind) + 50.0, "{kind}, {call}");
+        }
+    }
 }
 
 #[test]

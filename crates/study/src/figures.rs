@@ -228,10 +228,11 @@ impl CodeSizes {
     pub fn measured() -> Self {
         Self {
             instructions: vec![(Kind::Sma(128), 1014.0), (Kind::Lm, 1115.0)],
-            source: "Code: instructions of Cortex-M3 that a program links in for allocate and free \
+            source:
+                "Code: instructions of Cortex-M3 that a program links in for allocate and free \
                      (make -C crates/sma code-size); RV32IMAC: 1,385, with LM 1,537. It serves any \
                      memory size, the paper's one."
-                .into(),
+                    .into(),
         }
     }
 

@@ -19,6 +19,7 @@ pub mod replay;
 pub mod subject;
 pub mod subset;
 pub mod table;
+pub mod threads;
 
 pub use replay::Waste;
 pub use subject::{Kind, Subject};

@@ -123,6 +123,15 @@ fn marked_alloc(subject: &impl Subject, bytes: usize) -> *mut u8 {
     mark!("0x4d614c30", ptr as u64) as *mut u8
 }
 
+/// The same for a request that the first replay saw refused: another kind, so that the cycles of
+/// those that are served can be told apart.
+#[inline(never)]
+fn marked_refusal(subject: &impl Subject, bytes: usize) -> *mut u8 {
+    let bytes = mark!("0x4d614c27", bytes as u64) as usize;
+    let ptr = subject.alloc(bytes);
+    mark!("0x4d614c30", ptr as u64) as *mut u8
+}
+
 #[inline(never)]
 fn marked_free(subject: &impl Subject, ptr: *mut u8, bytes: usize) {
     let ptr = mark!("0x4d614c21", ptr as u64) as *mut u8;
@@ -130,11 +139,22 @@ fn marked_free(subject: &impl Subject, ptr: *mut u8, bytes: usize) {
     mark!("0x4d614c30", ptr as u64);
 }
 
-fn replay(subject: &impl Subject, subset: &Compiled, slots: &mut [(*mut u8, u32)]) {
-    for &(slot, bytes) in &subset.ops {
-        let place = &mut slots[slot as usize];
+/// What a replay writes on: places by slot, and by operation whether it was refused.
+struct Notes<'n> {
+    slots: &'n mut [(*mut u8, u32)],
+    refused: &'n mut [bool],
+}
+
+fn replay(subject: &impl Subject, subset: &Compiled, notes: &mut Notes<'_>) {
+    for (&(slot, bytes), refused) in subset.ops.iter().zip(notes.refused.iter_mut()) {
+        let place = &mut notes.slots[slot as usize];
         if bytes > 0 {
-            *place = (marked_alloc(subject, bytes as usize), bytes);
+            let ptr = match *refused {
+                true => marked_refusal(subject, bytes as usize),
+                false => marked_alloc(subject, bytes as usize),
+            };
+            *place = (ptr, bytes);
+            *refused = place.0.is_null();
         } else if !place.0.is_null() {
             marked_free(subject, place.0, place.1 as usize);
             place.0 = null_mut();
@@ -153,9 +173,8 @@ impl Memory {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         // SAFETY: a new mapping that replaces none.
-        let at = unsafe {
-            libc::mmap(address as *mut _, bytes + STATE_BYTES, access, flags, -1, 0)
-        };
+        let at =
+            unsafe { libc::mmap(address as *mut _, bytes + STATE_BYTES, access, flags, -1, 0) };
         let base = NonNull::new(at.cast::<u8>()).filter(|_| at as usize == address)?;
         Some(Self { base, bytes })
     }
@@ -175,7 +194,7 @@ impl Memory {
         }
     }
 
-    fn run(&mut self, kind: &str, subset: &Compiled, slots: &mut [(*mut u8, u32)]) -> Option<()> {
+    fn run(&mut self, kind: &str, subset: &Compiled, notes: &mut Notes<'_>) -> Option<()> {
         if kind == "dlmalloc" {
             let place = self.state().cast::<UnsafeCell<dlmalloc::Dlmalloc<Once>>>();
             let once = Once(Cell::new(Some((self.base.as_ptr(), self.bytes))));
@@ -185,15 +204,15 @@ impl Memory {
                 place.write(UnsafeCell::new(dlmalloc::Dlmalloc::new_with_allocator(once)));
                 &*place
             };
-            replay(&Dl(heap), subset, slots);
+            replay(&Dl(heap), subset, notes);
             return Some(());
         }
         let (region, state) = self.parts();
         let heap = Heap::<128, PowerOfTwo, Unchecked>::new(region, state).ok()?;
         match kind {
-            "sma" => replay(&Ours(&heap), subset, slots),
-            "lm" => replay(&Ours(Deferred::<_, Lm>::new(&heap).ok()?), subset, slots),
-            "cam" => replay(&Ours(Deferred::<_, Cam>::new(&heap).ok()?), subset, slots),
+            "sma" => replay(&Ours(&heap), subset, notes),
+            "lm" => replay(&Ours(Deferred::<_, Lm>::new(&heap).ok()?), subset, notes),
+            "cam" => replay(&Ours(Deferred::<_, Cam>::new(&heap).ok()?), subset, notes),
             _ => return None,
         }
         Some(())
@@ -206,14 +225,16 @@ fn run() -> Option<()> {
     let subsets = read(&std::fs::read(file).ok()?)?;
     let most = subsets.iter().map(|subset| subset.slots).max()?;
     let mut slots = vec![(null_mut(), 0); most as usize];
+    let mut refused: Vec<Vec<bool>> =
+        subsets.iter().map(|subset| vec![false; subset.ops.len()]).collect();
     let base = usize::from_str_radix(base.strip_prefix("0x")?, 16).ok()?;
     let mut memory = Memory::map(base, bytes.parse().ok()?)?;
     for measured in [false, true] {
         if measured {
             mark0!("0x4d614c10");
         }
-        for subset in &subsets {
-            memory.run(kind, subset, &mut slots)?;
+        for (subset, refused) in subsets.iter().zip(&mut refused) {
+            memory.run(kind, subset, &mut Notes { slots: &mut slots, refused })?;
         }
     }
     mark0!("0x4d614c11");
@@ -224,6 +245,8 @@ fn main() -> ExitCode {
     if run().is_some() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("usage: mallacc-sma-driver sma|lm|cam|dlmalloc BASE BYTES FILE (see mallacc sma-study)");
+    eprintln!(
+        "usage: mallacc-sma-driver sma|lm|cam|dlmalloc BASE BYTES FILE (see mallacc sma-study)"
+    );
     ExitCode::FAILURE
 }
