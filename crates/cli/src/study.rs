@@ -173,7 +173,8 @@ fn cycles(
 ) -> Result<Vec<CoreCycles>, Failure> {
     let count = args.subsets.unwrap_or(if args.quick { SUBSETS.1 } else { SUBSETS.0 });
     let limit = if args.quick { OPERATIONS.1 } else { OPERATIONS.0 };
-    let folder = std::env::temp_dir().join(format!("mallacc-study-{}", std::process::id()));
+    // Of one length, since it is an argument of the driver and so lies on its stack.
+    let folder = std::env::temp_dir().join(format!("mallacc-study-{:010}", std::process::id()));
     let made = fs::create_dir_all(&folder);
     made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     let mut cores: Vec<CoreCycles> = CORES

@@ -201,19 +201,13 @@ type Shared<'m, S> = Heap<'m, 128, PowerOfTwo, Unchecked, Short, Watched<S, Time
 #[repr(C, align(4096))]
 struct Region([MaybeUninit<u8>; BYTES as usize]);
 
-/// One core's part of a run; the cycle at which it has done its share.
-fn on_core(
-    arena: &dyn Arena,
-    steps: &[Step],
-    places: &[AtomicUsize],
-    clocks: &Arc<Clocks>,
-    core: usize,
-) -> u64 {
+/// Runs one core's part, with the core's clock; the cycle at which `part` says that it was done.
+/// What `part` does after that, as giving a pool back, takes its time too, but in nobody's way.
+fn on_core(clocks: &Arc<Clocks>, core: usize, part: impl FnOnce() -> u64) -> u64 {
     CORE.set(Some((Arc::clone(clocks), core)));
     pass(0);
-    work(arena, steps, places);
+    let end = part();
     CORE.take();
-    let end = clocks.lock()[core];
     clocks.pass(core, u64::MAX);
     end
 }
@@ -231,13 +225,22 @@ macro_rules! run {
         std::thread::scope(|scope| {
             let start = |(core, steps): (usize, &Vec<Step>)| {
                 let (heap, places, clocks) = (&heap, &places, Arc::clone(&clocks));
-                let steps = steps.clone();
+                let steps: Vec<Step> = steps.clone();
+                let now = move |clocks: &Clocks| clocks.lock()[core];
                 scope.spawn(move || {
-                    let pool = Deferred::<_, Lm>::new(heap).ok();
-                    match pool.filter(|_| $pooled) {
-                        Some(pool) => on_core(&pool, &steps, places, &clocks, core),
-                        None => on_core(heap, &steps, places, &clocks, core),
-                    }
+                    on_core(&clocks, core, || {
+                        // The pool is dropped in here: its regions go back in virtual time.
+                        match Deferred::<_, Lm>::new(heap).ok().filter(|_| $pooled) {
+                            Some(pool) => {
+                                work(&pool, &steps, places);
+                                now(&clocks)
+                            }
+                            None => {
+                                work(heap, &steps, places);
+                                now(&clocks)
+                            }
+                        }
+                    })
                 })
             };
             let threads: Vec<_> = shares.iter().enumerate().map(start).collect();
@@ -349,7 +352,9 @@ mod tests {
         let subset = subset();
         let time = |cores| cycles(&subset, 120, cores, Locking::Fine, true).unwrap();
         let (one, three) = (time(1), time(3));
-        assert_eq!(three, time(3));
+        for _ in 0..20 {
+            assert_eq!(three, time(3));
+        }
         assert!(three < one, "{three} with three cores, {one} with one");
         // Nothing waits on one core, so locks cost what they are: accesses.
         let free = cycles(&subset, 120, 1, Locking::None, false).unwrap();
