@@ -219,7 +219,8 @@ fn timed(memory: &Memory, inputs: &[Input], cores: &[CoreCycles]) -> Vec<Table> 
     if cores.is_empty() {
         return tables;
     }
-    let parts: [(fn(&CallCycles) -> f64, fn(&Resources) -> f64); 2] =
+    type Part<T> = fn(&T) -> f64;
+    let parts: [(Part<CallCycles>, Part<Resources>); 2] =
         [(|c| c.allocation, |r| r.allocation), (|c| c.free, |r| r.free)];
     for (at, (part, printed)) in parts.into_iter().enumerate() {
         let printed: Vec<f64> = memory.printed.iter().map(printed).collect();
