@@ -27,12 +27,13 @@ pub fn headline(run: &Run) -> Vec<String> {
             figure.map_or(number::UNDEFINED.into(), |figure| number::fixed(figure, 1))
         };
         sentences.push(format!(
-            "{} makes {} {} ({} → {} cycles per call) and the program {}.",
+            "{} makes {} {} ({} → {} cycles per call), the allocator {} and the program {}.",
             subject(chosen),
             kind.name(),
             gain(call_speedup(run, chosen, kind)),
             per_call(base),
             per_call(chosen),
+            gain(program_figure(run, chosen, "allocator_speedup")),
             gain(program_figure(run, chosen, "speedup"))
         ));
     } else {
@@ -48,9 +49,8 @@ pub fn headline(run: &Run) -> Vec<String> {
     let machine = run.headline_configuration().map_or(&first.machine, |chosen| &chosen.machine);
     if let Some(limit) = run.limit_of(machine).filter(|limit| run.baseline_of(limit).is_some()) {
         sentences.push(format!(
-            "The most that hardware could do (limit study): {} {}, the program {}.",
-            kind.name(),
-            gain(call_speedup(run, limit, kind)),
+            "The most that hardware could do (limit study): the allocator {}, the program {}.",
+            gain(program_figure(run, limit, "allocator_speedup")),
             gain(program_figure(run, limit, "speedup"))
         ));
     }
