@@ -52,7 +52,7 @@ pub fn run(args: &RecordMallocsArgs) -> Done {
         return Err(Failure::usage("no program given; try: mallacc record-mallocs -o t.amt -- ls"));
     };
     let program = launch::resolve(name, rest)?;
-    let recorder = launch::paths::recorder()?;
+    let recorder = loadable(launch::paths::recorder()?)?;
     let output = File::create(&args.output).map_err(|error| unwritable(&args.output, &error))?;
     let raw = Raw::create(&args.output)?;
     if program.linkage == Linkage::Static {
@@ -72,6 +72,19 @@ pub fn run(args: &RecordMallocsArgs) -> Done {
     let converted = done.map_err(|error| unwritable(&args.output, &error))?;
     report(args, &converted);
     Ok(exit_code(status, args))
+}
+
+/// Refuses a path that the dynamic linker would take for two.
+fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
+    if recorder.as_os_str().as_encoded_bytes().iter().any(|byte| b": ".contains(byte)) {
+        let path = recorder.display();
+        return Err(Failure::failed(format!(
+            "{path}: LD_PRELOAD cannot carry a colon or a blank in a path; move or link the file \
+             elsewhere and set {} to it",
+            launch::paths::RECORDER_VARIABLE
+        )));
+    }
+    Ok(recorder)
 }
 
 /// The recorder before what the user preloads.
@@ -137,4 +150,18 @@ fn exit_code(status: ExitStatus, args: &RecordMallocsArgs) -> u8 {
         return SIGNALLED.wrapping_add(signal as u8);
     }
     status.code().map_or(FAILED, |code| code as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_would_be_two_libraries_is_refused() {
+        assert!(loadable("/usr/lib/r.so".into()).is_ok());
+        for path in ["/my files/r.so", "/a:b/r.so"] {
+            let error = loadable(path.into()).unwrap_err().text;
+            assert!(error.contains(path) && error.contains("MALLACC_RECORDER"), "{error}");
+        }
+    }
 }
