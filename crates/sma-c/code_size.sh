@@ -56,6 +56,58 @@ void _start(void) {
 }
 C
 
+# dlmalloc, the crate, allocate and free over one arena, from the sources that cargo has fetched.
+dlmalloc=$(find "${CARGO_HOME:-$HOME/.cargo}/registry/src" -path '*/dlmalloc-0.2*/src/lib.rs' \
+  2>/dev/null | sort | tail -1)
+cfg_if=$(find "${CARGO_HOME:-$HOME/.cargo}/registry/src" -path '*/cfg-if-1*/src/lib.rs' \
+  2>/dev/null | sort | tail -1)
+cat >dl.rs <<'RUST'
+#![no_std]
+pub struct Once;
+static mut LEFT: usize = 4096;
+static mut ARENA: [u64; 512] = [0; 512];
+unsafe impl dlmalloc::Allocator for Once {
+    fn alloc(&self, _: usize) -> (*mut u8, usize, u32) {
+        unsafe {
+            let left = LEFT;
+            LEFT = 0;
+            if left == 0 { (core::ptr::null_mut(), 0, 0) } else { (&raw mut ARENA as _, left, 0) }
+        }
+    }
+    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 { core::ptr::null_mut() }
+    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool { false }
+    fn free(&self, _: *mut u8, _: usize) -> bool { false }
+    fn can_release_part(&self, _: u32) -> bool { false }
+    fn allocates_zeros(&self) -> bool { false }
+    fn page_size(&self) -> usize { 4096 }
+}
+static mut HEAP: dlmalloc::Dlmalloc<Once> = dlmalloc::Dlmalloc::new_with_allocator(Once);
+#[no_mangle]
+pub unsafe extern "C" fn dl_malloc(n: usize) -> *mut u8 { (*(&raw mut HEAP)).malloc(n, 8) }
+#[no_mangle]
+pub unsafe extern "C" fn dl_free(p: *mut u8) { (*(&raw mut HEAP)).free(p, 0, 8) }
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
+RUST
+cat >dl.c <<'C'
+void *dl_malloc(unsigned long);
+void dl_free(void *);
+void *volatile reference;
+void _start(void) {
+  reference = dl_malloc((unsigned long)reference);
+  dl_free(reference);
+  for (;;) {
+  }
+}
+C
+
+# What was linked, its bytes and its instructions.
+count() { # prefix, target, kind, file
+  bytes=$("$1-size" "$4" | awk 'NR == 2 { print $1 }')
+  count=$("$1-objdump" -d "$4" | grep -cE '^ +[0-9a-f]+:[[:space:]]')
+  printf '%-30s %-8s %6s bytes %6s instructions\n' "$2" "$3" "$bytes" "$count"
+}
+
 measure() { # target, tool prefix, machine flags
   target=$1 prefix=$2 machine=$3
   mkdir -p "$target"
@@ -82,10 +134,30 @@ measure() { # target, tool prefix, machine flags
     "$prefix-gcc" $machine $flags -Os -ffreestanding -nostdlib -nostartfiles -Wl,--gc-sections \
       -Wl,-e,_start -I "$here/include" size.c "$target/libsma_c.a" -lgcc -o size.elf 2>link.log ||
       { cat link.log; exit 1; }
-    bytes=$("$prefix-size" size.elf | awk 'NR == 2 { print $1 }')
-    count=$("$prefix-objdump" -d size.elf | grep -cE '^ +[0-9a-f]+:[[:space:]]')
-    printf '%-30s %-8s %6s bytes %6s instructions\n' "$target" "$kind" "$bytes" "$count"
+    count "$prefix" "$target" "$kind" size.elf
   done
+  if [ -z "$dlmalloc" ] || [ -z "$cfg_if" ]; then
+    echo "$target: dlmalloc left out, cargo has not fetched it (cargo fetch)"
+    return 0
+  fi
+  common="$common --edition 2021"
+  common=$(echo "$common" | sed 's/--edition 2024//')
+  # shellcheck disable=SC2086
+  "$rustc" $common --crate-type rlib --crate-name cfg_if "$cfg_if"
+  # shellcheck disable=SC2086
+  "$rustc" $common --crate-type rlib --crate-name dlmalloc \
+    --extern "cfg_if=$target/libcfg_if.rlib" "$dlmalloc"
+  # shellcheck disable=SC2086
+  "$rustc" $common --crate-type staticlib --crate-name dl \
+    --extern "dlmalloc=$target/libdlmalloc.rlib" dl.rs
+  # The C library's copying functions are not counted.
+  # shellcheck disable=SC2086
+  "$prefix-gcc" $machine -Os -ffreestanding -nostdlib -nostartfiles -Wl,--gc-sections \
+    -Wl,-e,_start -Wl,--defsym=__aeabi_memmove4=0 -Wl,--defsym=memmove=0 -Wl,--defsym=memcpy=0 \
+    dl.c "$target/libdl.a" -lgcc -o dl.elf
+  count "$prefix" "$target" dlmalloc dl.elf
+  state=$("$prefix-nm" -S dl.elf | awk '/HEAP/ { print $2 }')
+  echo "$target: dlmalloc's state: $((0x$state)) bytes"
 }
 
 measure thumbv7m-none-eabi arm-none-eabi '-mcpu=cortex-m3 -mthumb'
