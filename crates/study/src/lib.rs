@@ -10,6 +10,7 @@
 //! Pure functions: what runs a simulator or reads files is the command. `docs/sma-study.md` says
 //! what each figure means.
 
+pub mod arena;
 pub mod compiled;
 pub mod figures;
 pub mod model;

@@ -2,15 +2,15 @@
 //!
 //! Each manages a region of the same size; its state lies outside, as in the paper, and is counted.
 
+use crate::arena::Once;
 use crate::model::Model;
 use sma::{
     Arena, Cam, Deferred, Exact, HEADER_BYTES, Heap, Lm, Long, Pool, PowerOfTwo, RawArena,
     ThreeQuarters, Unchecked, state_words,
 };
 use std::alloc::Layout;
-use std::cell::Cell;
 use std::mem::MaybeUninit;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 /// Bytes that live allocations take up, by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -257,37 +257,6 @@ impl Subject for Modelled {
     }
 }
 
-/// Gives dlmalloc one arena, once.
-struct Once(Cell<Option<(*mut u8, usize)>>);
-
-// SAFETY: used on one thread.
-unsafe impl Send for Once {}
-
-// SAFETY: the arena is handed out once and never taken back.
-unsafe impl dlmalloc::Allocator for Once {
-    fn alloc(&self, _: usize) -> (*mut u8, usize, u32) {
-        self.0.take().map_or((null_mut(), 0, 0), |(ptr, bytes)| (ptr, bytes, 0))
-    }
-    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
-        null_mut()
-    }
-    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
-        false
-    }
-    fn free(&self, _: *mut u8, _: usize) -> bool {
-        false
-    }
-    fn can_release_part(&self, _: u32) -> bool {
-        false
-    }
-    fn allocates_zeros(&self) -> bool {
-        false
-    }
-    fn page_size(&self) -> usize {
-        4096
-    }
-}
-
 /// dlmalloc, the crate.
 struct Dl {
     heap: dlmalloc::Dlmalloc<Once>,
@@ -300,7 +269,7 @@ impl Dl {
 
     fn new(bytes: u32) -> Self {
         let region = Region::new(bytes);
-        let once = Once(Cell::new(Some((region.0.as_ptr(), bytes as usize))));
+        let once = Once::new(region.0.as_ptr(), bytes as usize);
         let heap = dlmalloc::Dlmalloc::new_with_allocator(once);
         Self { heap, region, occupied: Occupied::default() }
     }

@@ -9,10 +9,11 @@
 //! Pools of deferred regions lie on the stack: they belong to the core.
 #![cfg(target_arch = "x86_64")]
 
+use mallacc_study::arena::Once;
 use mallacc_study::compiled::{Compiled, read};
 use sma::{Arena, Cam, Deferred, Heap, Lm, PowerOfTwo, Unchecked, state_words};
 use std::arch::asm;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::process::ExitCode;
 use std::ptr::{NonNull, null_mut};
@@ -65,37 +66,6 @@ impl<A: Arena> Subject for Ours<A> {
             // SAFETY: the replay frees what it allocated, once, with its size.
             let _ = unsafe { self.0.free(ptr, bytes) };
         }
-    }
-}
-
-/// Gives dlmalloc one arena, once.
-struct Once(Cell<Option<(*mut u8, usize)>>);
-
-// SAFETY: used on one thread.
-unsafe impl Send for Once {}
-
-// SAFETY: the arena is handed out once and never taken back.
-unsafe impl dlmalloc::Allocator for Once {
-    fn alloc(&self, _: usize) -> (*mut u8, usize, u32) {
-        self.0.take().map_or((null_mut(), 0, 0), |(ptr, bytes)| (ptr, bytes, 0))
-    }
-    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
-        null_mut()
-    }
-    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
-        false
-    }
-    fn free(&self, _: *mut u8, _: usize) -> bool {
-        false
-    }
-    fn can_release_part(&self, _: u32) -> bool {
-        false
-    }
-    fn allocates_zeros(&self) -> bool {
-        false
-    }
-    fn page_size(&self) -> usize {
-        4096
     }
 }
 
@@ -197,7 +167,7 @@ impl Memory {
     fn run(&mut self, kind: &str, subset: &Compiled, notes: &mut Notes<'_>) -> Option<()> {
         if kind == "dlmalloc" {
             let place = self.state().cast::<UnsafeCell<dlmalloc::Dlmalloc<Once>>>();
-            let once = Once(Cell::new(Some((self.base.as_ptr(), self.bytes))));
+            let once = Once::new(self.base.as_ptr(), self.bytes);
             // SAFETY: the place is mapped, aligned to an OS page, and large enough; what lay there
             // before has nothing to drop.
             let heap = unsafe {
