@@ -27,6 +27,8 @@ const MADV_DONTNEED: u64 = 4;
 const MADV_FREE: u64 = 8;
 /// The feeder's translator ends blocks at pages of this size.
 const OS_PAGE: u64 = 4096;
+/// Longest instruction in bytes (Intel SDM volume 2, section 2.3.11).
+const INSTRUCTION_MAX: u64 = 15;
 
 /// What the planner has to know of a block before it runs.
 struct Known {
@@ -154,7 +156,7 @@ impl Aligner {
             if def.id as usize != self.known.len() || !def.is_well_formed() {
                 return Err(broken("a block out of order or with wrong lengths"));
             }
-            let block = Arc::new(self.decode(def));
+            let block = Arc::new(whole_instructions(&self.decoder, def));
             self.unknown_instructions += u64::from(block.unknown);
             let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
             let last_repeat = block.insns.last().filter(|insn| insn.rep);
@@ -169,21 +171,6 @@ impl Aligner {
             batch.blocks.push(block);
         }
         Ok(())
-    }
-
-    /// The decoded block, without a last instruction that the end of an operating-system page cuts
-    /// short: the feeder's translator met it, gave it up, and starts the next block with it. Its
-    /// bytes are then no instruction, because no instruction is the beginning of another.
-    fn decode(&self, def: &BlockDef) -> Block {
-        let block = self.decoder.block(def);
-        if block.unknown == 0 || !def.end().is_multiple_of(OS_PAGE) || def.lens.len() < 2 {
-            return block;
-        }
-        let mut whole = def.clone();
-        let cut = whole.lens.pop().map_or(0, usize::from);
-        whole.bytes.truncate(whole.bytes.len() - cut);
-        let shorter = self.decoder.block(&whole);
-        if shorter.unknown < block.unknown { shorter } else { block }
     }
 
     fn switch_thread(&mut self, thread: u32, batch: &mut Batch) {
@@ -319,4 +306,51 @@ fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
 
 fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
+}
+
+/// The decoded block, without a last instruction that an operating-system page ends in: the feeder's
+/// translator met it, gave it up, and starts the next block with it. Of its bytes those are there
+/// that the translator had read, in pieces of up to four; they are no instruction, because none is
+/// the beginning of another.
+fn whole_instructions(decoder: &Decoder, def: &BlockDef) -> Block {
+    let block = decoder.block(def);
+    let left = def.end().next_multiple_of(OS_PAGE) - def.end();
+    if block.unknown == 0 || left >= INSTRUCTION_MAX || def.lens.len() < 2 {
+        return block;
+    }
+    let mut whole = def.clone();
+    let cut = whole.lens.pop().map_or(0, usize::from);
+    whole.bytes.truncate(whole.bytes.len() - cut);
+    let shorter = decoder.block(&whole);
+    if shorter.unknown < block.unknown { shorter } else { block }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `nop` and the first bytes of `mov rax, [rip + …]` (48 8b 05 and four of displacement).
+    fn cut(addr: u64, bytes: usize) -> Block {
+        let code = [0x90, 0x48, 0x8b, 0x05, 0x10, 0x20, 0x30, 0x40];
+        let (bytes, lens) = (code[..1 + bytes].to_vec(), vec![1, bytes as u8]);
+        whole_instructions(&Decoder::haswell(), &BlockDef { id: 0, addr, lens, bytes })
+    }
+
+    #[test]
+    fn an_instruction_that_a_page_ends_in_belongs_to_the_next_block_alone() {
+        // The displacement is read at once, so nothing of it is there when two bytes fit.
+        for (addr, bytes) in [(0x1ffa, 3), (0x1ffc, 3), (0x1ffe, 1)] {
+            let block = cut(addr, bytes);
+            assert_eq!((block.insns.len(), block.unknown), (1, 0), "{addr:x}");
+            assert_eq!(block.branch.next, addr + 1, "it falls through to where the next begins");
+        }
+    }
+
+    #[test]
+    fn whole_instructions_at_a_page_end_and_unknown_ones_elsewhere_stay() {
+        let block = cut(0x1ff8, 7);
+        assert_eq!((block.insns.len(), block.unknown), (2, 0));
+        let block = cut(0x1f00, 3);
+        assert_eq!((block.insns.len(), block.unknown), (2, 1));
+    }
 }
