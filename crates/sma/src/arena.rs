@@ -18,7 +18,7 @@ pub unsafe trait RawArena {
 
     /// Address of granule 0.
     fn base(&self) -> NonNull<u8>;
-    /// Number of granules.
+    /// Number of granules, those of one block at least.
     fn granules(&self) -> u32;
     /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
@@ -45,8 +45,13 @@ pub unsafe trait RawArena {
     ///
     /// # Errors
     /// Zero, or more than the region.
-    #[inline]
+    #[inline(always)]
     fn units(&self, bytes: usize) -> Result<u32, AllocError> {
+        let units = bytes.div_ceil(Self::GRANULE) as u32;
+        if bytes.wrapping_sub(1) < Self::BLOCK {
+            // Every region has a block, so its size need not be known.
+            return Ok(<Self::Classes as crate::Classes>::round_tail(units));
+        }
         let limit = self.granules() as usize * Self::GRANULE;
         if bytes == 0 {
             return Err(AllocError::ZeroSize);
@@ -54,7 +59,6 @@ pub unsafe trait RawArena {
         if bytes > limit {
             return Err(AllocError::TooLarge { bytes, limit });
         }
-        let units = bytes.div_ceil(Self::GRANULE) as u32;
         let per_block = const { Self::BLOCK / Self::GRANULE } as u32;
         Ok(<Self::Classes as crate::Classes>::round(units, per_block))
     }

@@ -117,31 +117,24 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// Claims the blocks of one attempt, word by word in ascending order; gives everything back
-    /// and returns false if another core was faster.
-    #[inline]
-    fn claim(&self, start: u32, len: u32) -> bool {
-        if start % 32 + len <= 32 {
-            let (row, want) = (self.at(start / 32), mask(start % 32, start % 32 + len));
-            let got = self.words.clear(row, want) & want;
-            if got != want && got != 0 {
-                self.words.set(row, got);
-            }
-            return got == want;
+    /// Claims bits of one row, or gives back what it got and returns false if another core was
+    /// faster.
+    #[inline(always)]
+    fn claim_row(&self, row: u32, want: u32) -> bool {
+        let got = self.words.clear(self.at(row), want) & want;
+        if got != want && got != 0 {
+            // Only what this core took itself, or another core's blocks would become free.
+            self.words.set(self.at(row), got);
         }
-        self.claim_across(start, len)
+        got == want
     }
 
-    #[inline(never)]
-    fn claim_across(&self, start: u32, len: u32) -> bool {
-        for (word, want) in pieces(start, len) {
-            let got = self.words.clear(self.at(word), want) & want;
-            if got != want {
-                // Only what this core took itself, or another core's blocks would become free.
-                if got != 0 {
-                    self.words.set(self.at(word), got);
-                }
-                for (before, want) in pieces(start, len).take_while(|&(w, _)| w < word) {
+    /// Claims the blocks of one attempt, word by word in ascending order; gives everything back
+    /// and returns false if another core was faster.
+    fn claim(&self, start: u32, len: u32) -> bool {
+        for (row, want) in pieces(start, len) {
+            if !self.claim_row(row, want) {
+                for (before, want) in pieces(start, len).take_while(|&(r, _)| r < row) {
                     self.words.set(self.at(before), want);
                 }
                 return false;
@@ -161,12 +154,25 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
+    /// `take` from a map of one word.
+    #[inline(always)]
+    pub fn take_from_word(&self, len: u32) -> Option<u32> {
+        if len > self.bits {
+            return None;
+        }
+        loop {
+            let start = first_fit_word(self.word(0), len)?;
+            if self.claim_row(0, mask(start, start + len)) {
+                return Some(start);
+            }
+        }
+    }
+
     /// Allocates the lowest free block: `take(1)` without its loop over runs.
-    #[inline]
+    #[inline(always)]
     pub fn take_one(&self) -> Option<u32> {
-        let rows = self.bits.div_ceil(32);
         let mut row = 0;
-        while row < rows {
+        while row * 32 < self.bits {
             let word = self.word(row);
             if word == 0 {
                 row += 1;

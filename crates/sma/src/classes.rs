@@ -28,7 +28,7 @@ pub trait Classes: sealed::Sealed {
     /// True if every size below a block is a power of two, so that it is freed in one piece.
     #[doc(hidden)]
     const SINGLE: bool;
-    /// Rounds the units of a partial block, `1 <= tail < per block`, up to a size of this rule.
+    /// Rounds units, at least one and at most a block, up to a size of this rule.
     fn round_tail(tail: u32) -> u32;
 
     /// Rounds a request in units.

@@ -197,7 +197,7 @@ where
         let heap = unsafe { Self::build(base, bytes, base.cast(), words)? };
         // The first allocation of an empty heap is its front: the state itself, for ever.
         let units = (words * 4).div_ceil(Geometry::<BLOCK>::GRANULE) as u32;
-        let front = heap.engine.take(units);
+        let front = heap.engine.take_blocks(units);
         debug_assert_eq!(front, Some(0));
         Ok(heap)
     }

@@ -159,6 +159,13 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         head
     }
 
+    /// Makes a node the only one of a class.
+    #[inline(always)]
+    pub fn start(&self, class: u32, node: u32) {
+        self.set_links(node, node, node);
+        self.set_head(class, node);
+    }
+
     /// `push_to` the list of a class.
     #[inline(always)]
     pub fn push(&self, class: u32, node: u32) {

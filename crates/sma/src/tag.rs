@@ -29,21 +29,32 @@ pub const fn last_unit(units: u32, bit: u32) -> u32 {
     (((bit + 1) << class) - 1) & (units - 1)
 }
 
-/// The aligned powers of two that fill units `from..to` of a block, for `to` a multiple of a power
-/// of two above `to - from`: what a split leaves behind (Listing 4, for any `from`). Yields
-/// position and class.
+/// The aligned powers of two that fill granules `from..to` of a block of `units`, for `to` a
+/// multiple of a power of two above `to - from`: what a split leaves behind (Listing 4, for any
+/// `from`). Yields granule, class and bit number.
+///
+/// A piece's bit is odd, since it is a right child; the next piece is the nearest ancestor of the
+/// bit's successor that is one too: the successor's parent itself if a power of two was kept.
 #[inline(always)]
-pub fn rest(from: u32, to: u32) -> impl Iterator<Item = (u32, u32)> {
-    let mut at = from;
+pub fn rest(units: u32, from: u32, to: u32, power: bool) -> impl Iterator<Item = Piece> {
+    let (mut at, mut class) = (from, from.trailing_zeros());
+    let (mut size, mut bit) = (1 << (class & 31), bit(units, from % units, class & 31));
     core::iter::from_fn(move || {
-        if at >= to {
+        if at == to {
             return None;
         }
-        let (position, class) = (at, at.trailing_zeros());
-        at += 1 << class;
-        Some((position, class))
+        while !power && bit & 1 == 0 {
+            (bit, class, size) = (bit >> 1, class + 1, size << 1);
+        }
+        let piece = (at, class, bit);
+        at += size;
+        (bit, class, size) = ((bit >> 1) + 1, class + 1, size << 1);
+        Some(piece)
     })
 }
+
+/// First granule, class and bit number of a region.
+pub type Piece = (u32, u32, u32);
 
 /// The aligned powers of two that units `from..from + len` consist of, for `from` a multiple of a
 /// power of two of at least `len`: what a free gives back. Yields position and class.
@@ -96,8 +107,13 @@ mod tests {
         for size in [1u32, 2, 4, 8, 16] {
             for start in (0..16).step_by(size as usize) {
                 for keep in 1..=size {
-                    let all: Vec<(u32, u32)> =
-                        parts(start, keep).chain(rest(start + keep, start + size)).collect();
+                    let left =
+                        rest(16, 32 + start + keep, 32 + start + size, keep.is_power_of_two());
+                    let left = left.map(|(granule, class, number)| {
+                        assert_eq!(number, bit(16, granule - 32, class));
+                        (granule - 32, class)
+                    });
+                    let all: Vec<(u32, u32)> = parts(start, keep).chain(left).collect();
                     let mut at = start;
                     for (position, class) in all {
                         assert_eq!(position, at);

@@ -86,10 +86,14 @@ impl<W: PoolWord> Pool for Cam<W> {
         true
     }
 
-    fn drain(&self, mut evict: impl FnMut(u32, u32)) {
-        for entry in 0..ENTRIES {
-            self.empty(entry, &mut evict);
-        }
+    /// The least recently used of the sizes from `units` on, or else of all.
+    fn release(&self, units: u32, _: u32) -> Option<(u32, u32)> {
+        let size = |entry: usize| self.keys[entry].get() & SIZE;
+        let waiting = (0..ENTRIES).filter(|&entry| self.words[entry].get().pop().is_some());
+        let entry = waiting.max_by_key(|&entry| (size(entry) >= units, self.age(entry)))?;
+        let (granule, rest) = self.words[entry].get().pop()?;
+        self.words[entry].set(rest);
+        Some((granule, size(entry)))
     }
 }
 

@@ -2,9 +2,9 @@
 //! their size instead of being merged and split again.
 //!
 //! A pool belongs to one core. Over a shared heap every core has its own: `Deferred::new(&heap)`.
-//! When the heap below is exhausted, the pool is emptied into it and the request tried again; what
-//! waits in *other* cores' pools stays out of reach (at most 360 bytes per core with [`Lm`] and
-//! blocks of 128 bytes).
+//! When the heap below is exhausted, regions of the pool are freed into it, one by one, until the
+//! request finds room; what waits in *other* cores' pools stays out of reach (at most 360 bytes per
+//! core with [`Lm`] and blocks of 128 bytes).
 
 mod cam;
 mod lm;
@@ -28,8 +28,9 @@ pub trait Pool {
     fn get(&self, units: u32, per_block: u32) -> Option<u32>;
     /// Keeps a region, or returns false. Whatever must leave goes to `evict` as granule and size.
     fn put(&self, granule: u32, units: u32, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
-    /// Sends everything to `evict`.
-    fn drain(&self, evict: impl FnMut(u32, u32));
+    /// Gives up one region, as granule and size: one that can serve a request of `units` if there
+    /// is any.
+    fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
     /// Bytes of state.
     fn state_bytes(&self) -> usize {
         size_of_val(self)
@@ -68,12 +69,35 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     /// Frees all waiting regions and says how many there were.
     pub fn flush(&self) -> usize {
         let mut count = 0;
-        self.pool.drain(|granule, units| {
+        while self.release(1) {
             count += 1;
-            // SAFETY: the pool holds what `give` below was handed, each once.
-            unsafe { self.arena.give(granule, units) }
-        });
+        }
         count
+    }
+
+    /// Frees one waiting region, or says that there is none.
+    fn release(&self, units: u32) -> bool {
+        let Some((granule, units)) = self.pool.release(units, Self::PER_BLOCK) else {
+            return false;
+        };
+        // SAFETY: the pool holds what `give` below was handed, each once.
+        unsafe { self.arena.give(granule, units) };
+        true
+    }
+
+    /// A request that no pool serves. For less than a block, waiting regions are freed one by one
+    /// until there is room, so that the others go on waiting; for more, one seldom is enough.
+    #[inline(never)]
+    fn take_below(&self, units: u32) -> Option<u32> {
+        let found = self.arena.take(units);
+        if found.is_some() || !self.release(units) {
+            return found;
+        }
+        if units < Self::PER_BLOCK {
+            return self.take_below(units);
+        }
+        self.flush();
+        self.arena.take(units)
     }
 }
 
@@ -99,19 +123,15 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
         self.arena.granules()
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
-        if let Some(granule) = self.pool.get(units, Self::PER_BLOCK) {
-            return Some(granule);
+        match self.pool.get(units, Self::PER_BLOCK) {
+            Some(granule) => Some(granule),
+            None => self.take_below(units),
         }
-        let found = self.arena.take(units);
-        if found.is_some() || self.flush() == 0 {
-            return found;
-        }
-        self.arena.take(units)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn give(&self, granule: u32, units: u32) {
         let kept = self.pool.put(granule, units, Self::PER_BLOCK, |granule, units| {
             // SAFETY: the pool holds what earlier calls were handed, each once.

@@ -8,14 +8,31 @@ use crate::tag;
 
 impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     /// Takes the front of the smallest free region of at least `units`: best fit by class, last
-    /// freed first within one.
-    #[inline]
+    /// freed first within one. A region of just that size is the short road; the rest is out of
+    /// line.
+    #[inline(always)]
     pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
+        if C::SINGLE || units.is_power_of_two() {
+            let (lists, class) = (self.lists(), units.trailing_zeros());
+            let granule = lists.head(class);
+            if granule != NIL {
+                lists.pop(class, granule);
+                self.hand_out(granule, units, class, 0);
+                return Some(granule);
+            }
+        }
+        self.take_split(units)
+    }
+
+    /// Takes the front of a larger region, or of a block.
+    #[inline(never)]
+    fn take_split(&self, units: u32) -> Option<u32> {
         let lists = self.lists();
-        let mut class = tag::class_of(units);
+        let want = tag::class_of(units);
+        let mut class = want;
         let granule = loop {
             if class == Self::CLASSES {
-                return None;
+                return self.take_block(units);
             }
             let head = lists.head(class);
             if head != NIL {
@@ -24,19 +41,42 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             class += 1;
         };
         lists.pop(class, granule);
+        let end = granule + (1 << class);
+        let pieces = self.push_rest::<true>(granule + units, end);
+        self.hand_out(granule, units, class, pieces);
+        Some(granule)
+    }
 
+    #[inline(never)]
+    fn take_block(&self, units: u32) -> Option<u32> {
+        let block = self.bitmap().take_one()?;
+        self.start_block::<true>(block, units);
+        Some(block * Self::UNITS)
+    }
+
+    /// Takes the bit of a region of `class`, whose first `units` are handed out, out of the tag,
+    /// and puts those of its `pieces` in.
+    #[inline(always)]
+    fn hand_out(&self, granule: u32, units: u32, class: u32, pieces: u32) {
         let (block, start) = (granule / Self::UNITS, granule % Self::UNITS);
-        let (kept, end) = (start + units, start + (1 << class));
         let held_at = self.position(block);
         let held = self.tag_word(block, held_at);
-        let others = self.tag(held) & !(1 << tag::bit(Self::UNITS, start, class));
-        let tag = others | self.push_rest(block, kept, end);
+        let tag = self.tag(held) & !(1 << tag::bit(Self::UNITS, start, class)) | pieces;
         if held_at.wrapping_sub(start) < units {
-            self.move_tag(block, tag, kept, end);
+            self.move_tag(block, tag, start + units, start + (1 << class));
         } else {
             self.set_tag(held, tag);
         }
-        Some(granule)
+    }
+
+    /// Keeps the first `units` of a block that nobody else knows yet. `POWER` as below.
+    #[inline(always)]
+    pub(super) fn start_block<const POWER: bool>(&self, block: u32, units: u32) {
+        let last = Self::UNITS - 1;
+        self.set_position(block, last);
+        let (from, to) = (block * Self::UNITS + units, (block + 1) * Self::UNITS);
+        let tag = self.push_rest::<POWER>(from, to);
+        self.set_tag(self.tag_word(block, last), tag);
     }
 
     /// Finds a new place for the tag of a block, because units up to `kept` of a region that ends
@@ -54,54 +94,66 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.set_tag(self.tag_word(block, at), tag);
     }
 
-    /// Puts units `from..to` of a block into the lists and returns their tag bits. No piece has a
-    /// free buddy: each one's buddy overlaps the units before `from`, which are in use.
-    #[inline]
-    pub(super) fn push_rest(&self, block: u32, from: u32, to: u32) -> u32 {
-        let mut bits = 0;
-        for (position, class) in tag::rest(from, to) {
-            bits |= 1 << tag::bit(Self::UNITS, position, class);
-            self.lists().push(class, block * Self::UNITS + position);
+    /// Puts granules `from..to` of a block into the lists and returns their tag bits. No piece has
+    /// a free buddy: each one's buddy overlaps the units before `from`, which are in use. `POWER`
+    /// says that a power of two is kept and that the lists from its class on were found empty: then
+    /// all pieces are of these classes.
+    #[inline(always)]
+    fn push_rest<const POWER: bool>(&self, from: u32, to: u32) -> u32 {
+        let (lists, mut bits, power) = (self.lists(), 0, POWER && C::SINGLE);
+        for (granule, class, bit) in tag::rest(Self::UNITS, from, to, power) {
+            bits |= 1 << bit;
+            if power {
+                lists.start(class, granule);
+            } else {
+                lists.push(class, granule);
+            }
         }
         bits
     }
 
-    /// Frees one region of a class and merges it with its buddies.
-    #[inline]
+    /// Frees one region of a class and merges it with its buddies, out of line if it has any.
+    #[inline(always)]
     pub(super) fn give_exclusive(&self, granule: u32, class: u32) {
-        let lists = self.lists();
-        let (block, mut position) = (granule / Self::UNITS, granule % Self::UNITS);
-        let mut class = class;
+        let block = granule / Self::UNITS;
         if self.is_full(block) {
             self.make_tag(granule, class);
-            lists.push(class, granule);
+            self.lists().push(class, granule);
             return self.clear_full(block);
         }
         let held = self.tag_word(block, self.position(block));
-        let mut tag = self.tag(held);
-        loop {
-            let bit = tag::bit(Self::UNITS, position, class);
-            let buddy = 1 << (bit ^ 1);
-            if tag & buddy == 0 {
-                // The list first: with long links it may write to the tag's word.
-                lists.push(class, block * Self::UNITS + position);
-                self.set_tag(held, tag | 1 << bit);
-                return;
-            }
-            tag &= !buddy;
-            lists.unlink(class, block * Self::UNITS + (position ^ (1 << class)));
-            position &= !(1 << class);
-            class += 1;
-            if class == Self::CLASSES {
-                self.bitmap().give_one(block);
-                return;
+        let (tag, bit) = (self.tag(held), tag::bit(Self::UNITS, granule % Self::UNITS, class));
+        if tag >> (bit ^ 1) & 1 != 0 {
+            return self.merge(granule, class, held);
+        }
+        // The list first: with long links it may write to the tag's word.
+        self.lists().push(class, granule);
+        self.set_tag(held, tag | 1 << bit);
+    }
+
+    /// Frees a region that has a free buddy, into the block whose tag is in the word `held`.
+    #[inline(never)]
+    fn merge(&self, granule: u32, class: u32, held: u32) {
+        let (lists, mut tag) = (self.lists(), self.tag(held));
+        let (mut granule, mut class, mut size) = (granule, class, 1 << class);
+        let mut bit = tag::bit(Self::UNITS, granule % Self::UNITS, class);
+        while tag >> (bit ^ 1) & 1 != 0 {
+            tag &= !(1 << (bit ^ 1));
+            lists.unlink(class, granule ^ size);
+            granule &= !size;
+            (bit, class, size) = (bit >> 1, class + 1, size << 1);
+            // The root of the tree: the block.
+            if bit == 1 {
+                return self.bitmap().give_one(granule / Self::UNITS);
             }
         }
+        lists.push(class, granule);
+        self.set_tag(held, tag | 1 << bit);
     }
 
     /// Makes the tag anew, at the end of the first region that is freed into a full block. The
     /// caller lists the region and then clears the full bit, which publishes both.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn make_tag(&self, granule: u32, class: u32) {
         let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
         let at = position + (1 << class) - 1;

@@ -118,10 +118,11 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let held = self.tag_word(block, held_at);
         heads[class as usize & 3] = lists.pop_from(granule);
         let mut toggles = 1 << tag::bit(Self::UNITS, start, class);
-        for (position, piece) in tag::rest(kept, end).filter(|(_, piece)| locked.contains(piece)) {
-            toggles |= 1 << tag::bit(Self::UNITS, position, piece);
+        let rest = || tag::rest(Self::UNITS, granule + units, granule + (1 << class), false);
+        for (node, piece, bit) in rest().filter(|(_, piece, _)| locked.contains(piece)) {
+            toggles |= 1 << bit;
             let head = &mut heads[piece as usize & 3];
-            *head = lists.push_to(*head, block * Self::UNITS + position);
+            *head = lists.push_to(*head, node);
         }
         if (start..kept).contains(&held_at) {
             self.move_tag(block, self.tag(held) ^ toggles, kept, end);
@@ -130,8 +131,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
         self.unlock(locked.clone(), heads);
         // Sizes that are no powers of two leave pieces of classes below the request's.
-        for (position, piece) in tag::rest(kept, end).filter(|(_, piece)| !locked.contains(piece)) {
-            self.give_fine(block * Self::UNITS + position, piece);
+        for (node, piece, _) in rest().filter(|(_, piece, _)| !locked.contains(piece)) {
+            self.give_fine(node, piece);
         }
         granule
     }
@@ -139,12 +140,13 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// Lists the pieces of a block that nobody else knows yet. Their bits may all be set before
     /// the first one is listed: what would merge with a piece overlaps the units that are kept.
     pub(super) fn split_fine(&self, block: u32, units: u32) {
-        let bits = tag::rest(units, Self::UNITS)
-            .fold(0, |bits, (position, class)| bits | 1 << tag::bit(Self::UNITS, position, class));
+        let first = block * Self::UNITS;
+        let rest = || tag::rest(Self::UNITS, first + units, first + Self::UNITS, false);
+        let bits = rest().fold(0, |bits, (_, _, bit)| bits | 1 << bit);
         self.set_tag(self.tag_word(block, Self::UNITS - 1), bits);
-        for (position, class) in tag::rest(units, Self::UNITS) {
+        for (node, class, _) in rest() {
             let head = self.lock_head(class);
-            let head = self.lists().push_to(head, block * Self::UNITS + position);
+            let head = self.lists().push_to(head, node);
             self.unlock_head(class, head);
         }
     }

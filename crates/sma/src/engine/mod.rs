@@ -80,76 +80,99 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Allocates `units`, already rounded; returns the first granule.
-    #[inline]
+    #[inline(always)]
     pub fn take(&self, units: u32) -> Option<u32> {
-        if units < Self::UNITS {
-            return self.take_small(units);
-        }
+        if units < Self::UNITS { self.take_small(units) } else { self.take_blocks(units) }
+    }
+
+    /// Allocates from a block's start any number of units, rounded or not.
+    #[inline(never)]
+    pub fn take_blocks(&self, units: u32) -> Option<u32> {
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
-        let first = self.bitmap().take(blocks + u32::from(tail != 0))?;
+        let run = blocks + u32::from(tail != 0);
+        let first = match self.blocks {
+            _ if run == 1 => self.bitmap().take_one(),
+            0..=32 => self.bitmap().take_from_word(run),
+            _ => self.take_run(run),
+        }?;
         if tail != 0 {
             self.split_block(first + blocks, tail);
         }
         Some(first * Self::UNITS)
     }
 
-    /// Frees what `take(units)` returned.
-    #[inline]
-    pub fn give(&self, granule: u32, units: u32) {
-        if units < Self::UNITS {
-            return self.give_small(granule, units);
-        }
-        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
-        if tail != 0 {
-            self.give_small(granule + blocks * Self::UNITS, tail);
-        }
-        self.bitmap().give(granule / Self::UNITS, blocks);
+    #[inline(never)]
+    fn take_run(&self, blocks: u32) -> Option<u32> {
+        self.bitmap().take(blocks)
     }
 
-    #[inline]
-    fn take_small(&self, units: u32) -> Option<u32> {
-        let found = if S::FINE {
-            self.take_fine(units)
+    /// Frees what `take(units)` returned.
+    #[inline(always)]
+    pub fn give(&self, granule: u32, units: u32) {
+        if units < Self::UNITS {
+            self.give_small(granule, units);
         } else {
-            self.sharing.enter();
-            let found = self.take_exclusive(units);
-            self.sharing.leave();
-            found
-        };
-        if found.is_some() {
-            return found;
+            self.give_blocks(granule, units);
         }
-        // No free region is large enough: split a block.
-        let block = self.bitmap().take_one()?;
-        self.split_block(block, units);
-        Some(block * Self::UNITS)
+    }
+
+    #[inline(never)]
+    fn give_blocks(&self, granule: u32, units: u32) {
+        let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
+        self.bitmap().give(granule / Self::UNITS, blocks);
+        if tail != 0 {
+            self.give_tail(granule + blocks * Self::UNITS, tail);
+        }
+    }
+
+    #[inline(never)]
+    fn give_tail(&self, granule: u32, units: u32) {
+        self.give_small(granule, units);
+    }
+
+    #[inline(always)]
+    fn take_small(&self, units: u32) -> Option<u32> {
+        if S::FINE {
+            return self.take_small_fine(units);
+        }
+        self.sharing.enter();
+        let found = self.take_exclusive(units);
+        self.sharing.leave();
+        found
+    }
+
+    #[inline(never)]
+    fn take_small_fine(&self, units: u32) -> Option<u32> {
+        self.take_fine(units).or_else(|| {
+            // No free region is large enough: split a block.
+            let block = self.bitmap().take_one()?;
+            self.split_block(block, units);
+            Some(block * Self::UNITS)
+        })
     }
 
     /// Keeps the first `units` of a block that nobody else knows yet and gives back the rest.
     #[inline(never)]
     fn split_block(&self, block: u32, units: u32) {
-        let last = Self::UNITS - 1;
-        self.set_position(block, last);
-        if self.is_full(block) {
-            self.clear_full(block);
-        }
+        // A block becomes free by merging, which a full one does not.
+        debug_assert!(!self.is_full(block));
         if S::FINE {
+            self.set_position(block, Self::UNITS - 1);
             self.split_fine(block, units);
         } else {
             self.sharing.enter();
-            let tag = self.push_rest(block, units, Self::UNITS);
-            self.set_tag(self.tag_word(block, last), tag);
+            self.start_block::<false>(block, units);
             self.sharing.leave();
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn give_small(&self, granule: u32, units: u32) {
         if !S::FINE {
             self.sharing.enter();
         }
         if C::SINGLE {
-            self.give_one(granule, tag::class_of(units));
+            self.give_one(granule, units.trailing_zeros());
         } else {
             for (position, class) in tag::parts(granule % Self::UNITS, units) {
                 self.give_one((granule & !(Self::UNITS - 1)) | position, class);
@@ -207,7 +230,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     #[inline(always)]
     fn tag(&self, word: u32) -> u32 {
-        self.region.load(word) & !3
+        self.region.load(word) & !K::SPARE
     }
 
     /// Writes a whole tag and keeps the bits that links own.
