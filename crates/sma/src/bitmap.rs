@@ -92,9 +92,6 @@ impl<'a, W: Words> Bitmap<'a, W> {
     /// next free block. Bits in `start..known` are known to be free and not read again.
     #[inline]
     pub fn first_fit(&self, len: u32) -> Option<u32> {
-        if self.bits <= 32 {
-            return if len > self.bits { None } else { first_fit_word(self.word(0), len) };
-        }
         let mut cursor = Cursor { map: self, row: 0, word: self.word(0) };
         let mut start = cursor.first_set(0)?;
         let mut known = start + 1;
@@ -119,7 +116,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
 
     /// Claims bits of one row, or gives back what it got and returns false if another core was
     /// faster.
-    #[inline(always)]
+    #[inline]
     fn claim_row(&self, row: u32, want: u32) -> bool {
         let got = self.words.clear(self.at(row), want) & want;
         if got != want && got != 0 {
@@ -155,7 +152,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
     }
 
     /// `take` from a map of one word.
-    #[inline(always)]
+    #[inline]
     pub fn take_from_word(&self, len: u32) -> Option<u32> {
         if len > self.bits {
             return None;
@@ -169,7 +166,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
     }
 
     /// Allocates the lowest free block: `take(1)` without its loop over runs.
-    #[inline(always)]
+    #[inline]
     pub fn take_one(&self) -> Option<u32> {
         let mut row = 0;
         while row * 32 < self.bits {
@@ -333,6 +330,7 @@ mod tests {
             for len in 1..=17 {
                 let found = Bitmap::new(&words, 0, 1, 16).first_fit(len);
                 assert_eq!(found, naive(&[map], 16, len), "map {map:#06x} length {len}");
+                assert_eq!(first_fit_word(map, len), found, "map {map:#06x} length {len}");
             }
         }
     }

@@ -10,7 +10,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// Takes the front of the smallest free region of at least `units`: best fit by class, last
     /// freed first within one. A region of just that size is the short road; the rest is out of
     /// line.
-    #[inline(always)]
+    #[inline]
     pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
         if C::SINGLE || units.is_power_of_two() {
             let (lists, class) = (self.lists(), units.trailing_zeros());
@@ -56,7 +56,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     /// Takes the bit of a region of `class`, whose first `units` are handed out, out of the tag,
     /// and puts those of its `pieces` in.
-    #[inline(always)]
+    #[inline]
     fn hand_out(&self, granule: u32, units: u32, class: u32, pieces: u32) {
         let (block, start) = (granule / Self::UNITS, granule % Self::UNITS);
         let held_at = self.position(block);
@@ -70,7 +70,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Keeps the first `units` of a block that nobody else knows yet. `POWER` as below.
-    #[inline(always)]
+    #[inline]
     pub(super) fn start_block<const POWER: bool>(&self, block: u32, units: u32) {
         let last = Self::UNITS - 1;
         self.set_position(block, last);
@@ -98,7 +98,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// a free buddy: each one's buddy overlaps the units before `from`, which are in use. `POWER`
     /// says that a power of two is kept and that the lists from its class on were found empty: then
     /// all pieces are of these classes.
-    #[inline(always)]
+    #[inline]
     fn push_rest<const POWER: bool>(&self, from: u32, to: u32) -> u32 {
         let (lists, mut bits, power) = (self.lists(), 0, POWER && C::SINGLE);
         for (granule, class, bit) in tag::rest(Self::UNITS, from, to, power) {
@@ -113,7 +113,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Frees one region of a class and merges it with its buddies, out of line if it has any.
-    #[inline(always)]
+    #[inline]
     pub(super) fn give_exclusive(&self, granule: u32, class: u32) {
         let block = granule / Self::UNITS;
         if self.is_full(block) {
@@ -153,7 +153,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
 
     /// Makes the tag anew, at the end of the first region that is freed into a full block. The
     /// caller lists the region and then clears the full bit, which publishes both.
-    #[inline(always)]
+    #[inline]
     pub(super) fn make_tag(&self, granule: u32, class: u32) {
         let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);
         let at = position + (1 << class) - 1;

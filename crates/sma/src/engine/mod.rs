@@ -80,7 +80,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Allocates `units`, already rounded; returns the first granule.
-    #[inline(always)]
+    #[inline]
     pub fn take(&self, units: u32) -> Option<u32> {
         if units < Self::UNITS { self.take_small(units) } else { self.take_blocks(units) }
     }
@@ -107,7 +107,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Frees what `take(units)` returned.
-    #[inline(always)]
+    #[inline]
     pub fn give(&self, granule: u32, units: u32) {
         if units < Self::UNITS {
             self.give_small(granule, units);
@@ -130,7 +130,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.give_small(granule, units);
     }
 
-    #[inline(always)]
+    #[inline]
     fn take_small(&self, units: u32) -> Option<u32> {
         if S::FINE {
             return self.take_small_fine(units);
@@ -166,7 +166,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn give_small(&self, granule: u32, units: u32) {
         if !S::FINE {
             self.sharing.enter();
