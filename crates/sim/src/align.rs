@@ -308,7 +308,7 @@ fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
 }
 
-/// The decoded block, without a last instruction that an operating-system page ends in: the feeder's
+/// The decoded block, without a last instruction that an OS page ends in: the feeder's
 /// translator met it, gave it up, and starts the next block with it. Of its bytes those are there
 /// that the translator had read, in pieces of up to four; they are no instruction, because none is
 /// the beginning of another.
