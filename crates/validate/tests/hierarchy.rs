@@ -38,8 +38,9 @@ fn every_measured_figure_of_the_hierarchy_is_met_within_ten_per_cent() {
 fn a_miss_of_the_first_tlb_costs_the_latency_of_the_second() {
     let machine = Machine::default();
     // 256 pages in 16 sets of 4 ways, each visited in turn: all miss the first and hit the second.
+    // The load issues again in the cycle after its translation.
     let cost = reach::translation(&machine, 256).unwrap();
-    assert!((cost - machine.memory.stlb.latency as f64).abs() < 0.05, "{cost}");
+    assert!((cost - (machine.memory.stlb.latency as f64 + 1.0)).abs() < 0.05, "{cost}");
 }
 
 #[test]
