@@ -2,6 +2,7 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
+use crate::fence;
 use crate::fuse;
 use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
@@ -389,6 +390,7 @@ fn assemble(
         uops.rotate_left(pieces.loads);
     }
     mark_fused(insn, row, operands, &mut uops);
+    fence::order(insn.mnemonic(), row, &mut uops);
     Emitted { uops, slots, unknown: false }
 }
 

@@ -16,6 +16,7 @@
 //! | `operands` | what an instruction reads and writes, partial registers, flag groups |
 //! | `idiom`, `fuse` | zeroing and moves at rename, macro-fusion, unlamination |
 //! | `shape` | how the uops of an instruction depend on each other |
+//! | `fence` | what fences order, and for how long |
 //! | `emit`, `decoder` | uops in order with their marks; blocks, markers, decoders |
 //! | `values` | addresses of straight-line code run by itself, as in block measurements |
 //!
@@ -27,6 +28,7 @@
 
 mod decoder;
 mod emit;
+mod fence;
 mod fuse;
 mod idiom;
 pub mod key;

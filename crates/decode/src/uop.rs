@@ -107,6 +107,9 @@ impl UopFlags {
     /// Inserted at rename to merge a high-byte register into its full register: no slot in the
     /// decoders, allocated in a cycle of its own.
     pub const MERGE: u16 = 1 << 14;
+    /// A store queue entry without address or data (`sfence`): where a store writes for one cycle,
+    /// it holds up the stores behind it for `latency` cycles.
+    pub const STORE_FENCE: u16 = 1 << 15;
 
     /// Whether any of the bits is set.
     #[inline(always)]
@@ -128,7 +131,7 @@ pub struct Uop {
     pub busy: u8,
     /// See [`UopFlags`].
     pub flags: UopFlags,
-    /// Index into [`Block::slots`] for memory uops; `u16::MAX` otherwise.
+    /// Index into [`Block::slots`] for uops that access memory; `u16::MAX` otherwise.
     pub slot: u16,
     /// Index into [`Block::insns`].
     pub insn: u16,

@@ -320,6 +320,18 @@ fn locked_and_serialising_instructions_say_so() {
 }
 
 #[test]
+fn fences_take_their_measured_cycles_where_they_order() {
+    use mallacc_decode::{UopFlags, UopKind};
+    // The table: mfence 33.25 cycles, of which retirement and the next one's issue take 2.
+    assert_eq!(block("0faef0").uops[0].latency, 33 - 2);
+    // sfence 5.98 cycles: an entry of the store queue without a place in memory.
+    let sfence = block("0faef8");
+    assert!(sfence.uops[0].flags.has(UopFlags::STORE_FENCE));
+    assert_eq!((sfence.uops[0].kind, sfence.uops[0].latency), (UopKind::StoreAddress, 6));
+    assert!(sfence.slots.is_empty());
+}
+
+#[test]
 fn the_x87_stack_is_followed_through_a_block() {
     // fld [rbx]; fld [rcx]; faddp st(1); fstp [rdx]: the sum is in the first one's register.
     expect(

@@ -139,7 +139,7 @@ fn check_marks(block: &Block, i: usize, uops: &[Uop]) {
 
 fn check_uop(block: &Block, i: usize, uop: &Uop) {
     assert_eq!(usize::from(uop.insn), i);
-    let memory = uop.kind != UopKind::Exec;
+    let memory = uop.kind != UopKind::Exec && !uop.flags.has(UopFlags::STORE_FENCE);
     assert_eq!(uop.slot != Uop::NO_SLOT, memory, "memory uops have a slot, instruction {i}");
     if memory {
         let slot = &block.slots[usize::from(uop.slot)];

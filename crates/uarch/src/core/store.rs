@@ -11,6 +11,8 @@ pub struct PendingStore {
     pc: u64,
     address_issued: u64,
     data_issued: u64,
+    /// It writes nothing, but takes this many cycles (`sfence`); 0 for stores.
+    fence: u8,
 }
 
 impl<O: Observer> Core<O> {
@@ -28,6 +30,7 @@ impl<O: Observer> Core<O> {
                 pc: step.block.addr + u64::from(insn.offset),
                 address_issued: 0,
                 data_issued: 0,
+                fence: if uop.flags.has(UopFlags::STORE_FENCE) { uop.latency } else { 0 },
             };
             self.pending_count = at + 1;
             at
@@ -75,6 +78,11 @@ impl<O: Observer> Core<O> {
         for at in 0..self.pending_count {
             let store = self.pending[at];
             if store.address == NO_ADDRESS {
+                if store.fence > 0 {
+                    self.written = self.written.max(retired) + u64::from(store.fence);
+                    self.allocator.store_done(self.written);
+                    continue;
+                }
                 self.allocator.store_done(retired);
                 continue;
             }

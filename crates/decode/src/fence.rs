@@ -1,0 +1,34 @@
+//! Fences: what each of them orders, and for how long.
+//!
+//! The table has their cycles back to back (uops.info, Haswell) but no latencies, because they
+//! have no results. What takes those cycles differs:
+//!
+//! - `mfence` begins when it is the oldest and all older stores have written; nothing younger loads
+//!   until it is done. The next one can begin when it has retired.
+//! - `sfence` is an entry of the store queue that takes its cycles where a store takes one: it
+//!   holds up the stores behind it, and the core only when the queue is full.
+
+use iced_x86::Mnemonic;
+
+use crate::table::Row;
+use crate::uop::{Uop, UopFlags, UopKind};
+
+/// Cycles from the completion of a fence to the issue of one that waited to be the oldest:
+/// retirement, then issue.
+const RETIRE_AND_ISSUE: u8 = 2;
+
+/// Gives the uops of a fence what they order; leaves others as they are.
+pub fn order(mnemonic: Mnemonic, row: &Row, uops: &mut [Uop]) {
+    let cycles = row.cycles.round().min(255.0) as u8;
+    match (mnemonic, uops) {
+        (Mnemonic::Mfence, [first, ..]) => {
+            first.latency = cycles.saturating_sub(RETIRE_AND_ISSUE).max(1);
+        }
+        (Mnemonic::Sfence, [first, ..]) => {
+            first.kind = UopKind::StoreAddress;
+            first.latency = cycles;
+            first.flags.0 |= UopFlags::STORE_FENCE;
+        }
+        _ => {}
+    }
+}
