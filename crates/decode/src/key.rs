@@ -173,17 +173,25 @@ const M64: u8 = code("m64");
 const M128: u8 = code("m128");
 const M256: u8 = code("m256");
 
+const I8: u8 = code("i8");
+const I16: u8 = code("i16");
+const I32: u8 = code("i32");
+const I64: u8 = code("i64");
+const ZERO: u8 = code("0");
+const ONE: u8 = code("1");
+const CL: u8 = code("cl");
+
 /// Weaker forms to look for when the exact one is not in the table, nearest first.
 pub fn relaxations(key: Key) -> impl Iterator<Item = Key> {
-    let special = key.map(|k| if k == code("0") || k == code("1") { code("i8") } else { k });
+    let special = key.map(|k| if k == ZERO || k == ONE { I8 } else { k });
     let low = key.map(|k| if k == R8H { R8 } else { k });
     let both = special.unwrap_or(key).map(|k| if k == R8H { R8 } else { k });
     let base = both.or(special).or(low).unwrap_or(key);
-    let word = base.map(|k| if k == code("i8") { code("i32") } else { k });
-    let half = base.map(|k| if k == code("i8") { code("i16") } else { k });
-    let byte = base.map(|k| if (code("i16")..=code("i64")).contains(&k) { code("i8") } else { k });
-    let wide = base.map(|k| if k == code("i64") { code("i32") } else { k });
-    let bare = base.map(|k| if k == code("1") || k == code("cl") { 0 } else { k });
+    let word = base.map(|k| if k == I8 { I32 } else { k });
+    let half = base.map(|k| if k == I8 { I16 } else { k });
+    let byte = base.map(|k| if (I16..=I64).contains(&k) { I8 } else { k });
+    let wide = base.map(|k| if k == I64 { I32 } else { k });
+    let bare = base.map(|k| if k == ONE || k == CL { 0 } else { k });
     [special, low, both, word, half, byte, wide, bare].into_iter().flatten()
 }
 
@@ -221,27 +229,27 @@ fn register(reg: Register) -> u8 {
 fn operand(insn: &Instruction, i: u32, has_immediate: bool) -> u8 {
     match insn.op_kind(i) {
         OpKind::Register if insn.op_register(i) == Register::CL && is_shift(insn.mnemonic()) => {
-            if i + 1 == insn.op_count() { code("cl") } else { R8 }
+            if i + 1 == insn.op_count() { CL } else { R8 }
         }
         OpKind::Register => register(insn.op_register(i)),
         OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => code("rel"),
         OpKind::FarBranch16 | OpKind::FarBranch32 => code("rel"),
         OpKind::Memory => memory(insn),
-        OpKind::Immediate8 if is_shift(insn.mnemonic()) && !has_immediate => code("1"),
+        OpKind::Immediate8 if is_shift(insn.mnemonic()) && !has_immediate => ONE,
         OpKind::Immediate8
         | OpKind::Immediate8_2nd
         | OpKind::Immediate8to16
         | OpKind::Immediate8to32
         | OpKind::Immediate8to64 => {
             if insn.immediate(i) == 0 {
-                code("0")
+                ZERO
             } else {
-                code("i8")
+                I8
             }
         }
-        OpKind::Immediate16 => code("i16"),
-        OpKind::Immediate32 | OpKind::Immediate32to64 => code("i32"),
-        OpKind::Immediate64 => code("i64"),
+        OpKind::Immediate16 => I16,
+        OpKind::Immediate32 | OpKind::Immediate32to64 => I32,
+        OpKind::Immediate64 => I64,
         // String operands are implied by the mnemonic.
         _ => 0,
     }

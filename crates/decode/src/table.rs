@@ -141,9 +141,8 @@ impl Table {
 
     /// The row of a form or of its nearest relative, and the form found.
     pub fn find(&self, key: Key) -> Option<(Key, &Row)> {
-        std::iter::once(key)
-            .chain(key::relaxations(key))
-            .find_map(|k| self.exact(k).map(|row| (k, row)))
+        let found = |k| self.exact(k).map(|row| (k, row));
+        found(key).or_else(|| key::relaxations(key).find_map(found))
     }
 }
 

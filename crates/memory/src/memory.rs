@@ -59,6 +59,12 @@ impl Memory {
         addr & self.place_mask
     }
 
+    /// After a load that missed the first-level TLB: the cycle in which its address (the last page
+    /// of it) was translated.
+    pub fn translated(&self) -> u64 {
+        self.translation.translated()
+    }
+
     /// Puts the translation of a data address into the second-level TLB, as of a page touched some
     /// time ago.
     pub fn warm_translation(&mut self, addr: u64) {

@@ -148,6 +148,11 @@ impl Translation {
         self.search::<TIMED>(page, cycle, Side::Code, caches)
     }
 
+    /// When the data address was translated that was searched for last.
+    pub(crate) fn translated(&self) -> u64 {
+        self.last_data.1
+    }
+
     /// True if the page of `addr` was touched before: a software prefetch to another is dropped.
     pub(crate) fn touched(&self, addr: u64) -> bool {
         let page = addr >> PAGE_SHIFT;

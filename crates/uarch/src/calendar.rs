@@ -27,6 +27,11 @@ const SPREAD: [u64; 256] = {
     table
 };
 
+/// A one in each byte.
+const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
+/// Worse than any choice of a port, by more than what an odd slot puts up with.
+const NO_CHOICE: u32 = u32::MAX;
+
 /// Port use by cycle, waiting uops by port, and the reservation station's occupancy.
 pub struct Calendar {
     /// Bit p of slot c: port p issues in cycle c. Slots before `now` are 0.
@@ -91,7 +96,8 @@ impl Calendar {
         let slot = &mut self.ring[(cycle & MASK) as usize];
         self.waiting -= self.leaving;
         self.leaving = SPREAD[usize::from(*slot)];
-        self.occupancy -= slot.count_ones();
+        // The sum of the bytes: machines without an instruction for it count bits slowly.
+        self.occupancy -= (self.leaving.wrapping_mul(EVERY_BYTE) >> 56) as u32;
         *slot = 0;
     }
 
@@ -153,21 +159,20 @@ impl Calendar {
 
     #[inline]
     fn bind_among(&self, ports: u8, slot: u32) -> u8 {
-        let (mut best, mut second) = ((u32::MAX, 0u8), (u32::MAX, 0u8));
+        // A choice is its count times eight plus the port's distance from port 7: the smaller the
+        // better. Which port wins is hard to foresee, so nothing branches on it.
+        let (mut best, mut second) = (NO_CHOICE, NO_CHOICE);
         let mut rest = ports;
         while rest != 0 {
-            let port = 7 - rest.leading_zeros();
-            rest &= !(1 << port);
-            let count = (self.waiting >> (8 * port)) as u8;
-            let candidate = (u32::from(count), 1u8 << port);
-            if candidate.0 < best.0 {
-                second = best;
-                best = candidate;
-            } else if candidate.0 < second.0 {
-                second = candidate;
-            }
+            let port = rest.trailing_zeros();
+            rest &= rest - 1;
+            let count = (self.waiting >> (8 * port)) as u32 & 0xff;
+            let choice = count << 3 | (7 - port);
+            second = second.min(best.max(choice));
+            best = best.min(choice);
         }
-        if slot & 1 == 1 && second.1 != 0 && second.0 - best.0 < 3 { second.1 } else { best.1 }
+        let swap = slot & 1 == 1 && (second >> 3) - (best >> 3) < 3;
+        0x80 >> (if swap { second } else { best } & 7)
     }
 
     /// Issues a uop bound to `port` (one bit) at the first free cycle from `ready` on, which must

@@ -65,6 +65,18 @@ fn an_index_register_costs_a_load_one_more_cycle() {
 }
 
 #[test]
+fn a_load_without_base_register_is_no_pointer_chase() {
+    let mut rig = Rig::new();
+    let latency = rig.machine.memory.l1d.latency;
+    // mov rax,[rax]; mov rbx,[rip+0]: the second one's address comes from no load.
+    rig.unrolled(&["48 8b 00", "48 8b 1d 00 00 00 00"], &[DATA; 2], 20);
+    let log = rig.log();
+    let took = |at: usize| log[at].uops[0].1.completed - log[at].uops[0].1.issued;
+    let last = log.len() - 1;
+    assert_eq!((took(last - 1), took(last)), (latency, latency + 1));
+}
+
+#[test]
 fn a_counter_in_memory_takes_forwarding_plus_the_addition() {
     let mut rig = Rig::new();
     let forward = f64::from(rig.machine.core.store_forward);

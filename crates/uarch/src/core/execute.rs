@@ -85,7 +85,6 @@ impl<O: Observer> Core<O> {
             self.allocator.cycle = cycle;
             self.allocator.used = 0;
             self.calendar.advance(cycle);
-            self.moves.next_cycle();
         }
     }
 
@@ -96,19 +95,26 @@ impl<O: Observer> Core<O> {
         if !uop.flags.has(UopFlags::NO_EXEC) {
             let [src, dst] = [uop.srcs[0], uop.dsts[0]];
             if !self.params.move_elimination
-                || !self.moves.eliminate(1 << src.0, 1 << dst.0, src.0 >= Reg::vec(0).0)
+                || !self.moves.eliminate(
+                    1 << src.0,
+                    1 << dst.0,
+                    src.0 >= Reg::vec(0).0,
+                    self.allocator.cycle,
+                )
             {
                 return false;
             }
             ready = self.ready[usize::from(uop.srcs[0].0)];
         }
-        let chased = self.from_load >> uop.srcs[0].0 & 1;
+        let chased = self.from_load >> uop.srcs[0].0 & 1 != 0;
+        let mut names = 0;
         for dst in uop.dsts {
-            if uop.flags.has(UopFlags::NO_EXEC) {
-                self.moves.written(1 << dst.0);
-            }
             self.ready[usize::from(dst.0)] = ready;
-            self.from_load = self.from_load & !(1 << dst.0) | chased << dst.0;
+            names |= 1 << dst.0;
+        }
+        self.note_loaded(names, chased);
+        if uop.flags.has(UopFlags::NO_EXEC) {
+            self.moves.written(names, self.allocator.cycle);
         }
         self.ready[usize::from(Reg::NONE.0)] = 0;
         let done = self.allocator.cycle;
@@ -204,7 +210,7 @@ impl<O: Observer> Core<O> {
         let size = step.block.slots[usize::from(uop.slot)].size;
         let mut access = self.memory.load(pc, address, u32::from(size), issued);
         if access.tlb != memory::TlbLevel::L1 {
-            self.issue_again(port, &mut access);
+            self.issue_again(port, issued, &mut access);
         }
         access.ready += self.address_extra(uop);
         let address = self.memory.place(address);
@@ -224,10 +230,10 @@ impl<O: Observer> Core<O> {
     /// A load that missed the DTLB goes through its port once more when its translation is there,
     /// in the cycle after at the earliest. Loads in a row that wait for one page all do.
     #[cold]
-    fn issue_again(&mut self, port: u8, access: &mut memory::Access) {
-        let translated = access.ready - self.load_latency;
+    fn issue_again(&mut self, port: u8, issued: u64, access: &mut memory::Access) {
+        let translated = self.memory.translated().max(issued);
         let again = self.calendar.issue(port, translated + 1);
-        access.ready = again + self.load_latency;
+        access.ready += again - translated;
     }
 
     /// A load is one cycle faster when its base register comes straight from a load and a small
@@ -280,17 +286,23 @@ impl<O: Observer> Core<O> {
         }
     }
 
+    /// The newest values of these names (a bit each) come straight from a load, or do not.
+    #[inline(always)]
+    fn note_loaded(&mut self, names: u64, loaded: bool) {
+        let names = names & !(1 << Reg::NONE.0);
+        self.from_load = self.from_load & !names | if loaded { names } else { 0 };
+    }
+
     #[inline(always)]
     pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
-        let loaded = uop.kind == UopKind::Load;
         let mut names = 0;
         for dst in uop.dsts {
             self.ready[usize::from(dst.0)] = done;
-            let bit = 1 << dst.0;
-            self.from_load = if loaded { self.from_load | bit } else { self.from_load & !bit };
-            names |= bit;
+            names |= 1 << dst.0;
         }
-        self.moves.written(names);
+        let loaded = uop.kind == UopKind::Load;
+        self.note_loaded(names, loaded);
+        self.moves.written(names, self.allocator.cycle);
         self.ready[usize::from(Reg::NONE.0)] = 0;
         if done >= self.slot.completed {
             self.slot.completed = done;

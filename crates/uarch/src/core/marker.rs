@@ -81,7 +81,7 @@ impl<O: Observer> Core<O> {
         }
         for dst in injected.dsts {
             self.ready[usize::from(dst.0)] = result;
-            self.moves.written(1 << dst.0);
+            self.moves.written(1 << dst.0, self.allocator.cycle);
         }
         self.ready[usize::from(Reg::NONE.0)] = 0;
         self.slot.completed = done;

@@ -93,8 +93,6 @@ pub struct CoreCounters {
 pub struct Core<O: Observer = ()> {
     params: CoreParams,
     page_fault_cycles: u64,
-    /// Load-to-use of the first level.
-    load_latency: u64,
     fetch: FrontEnd,
     allocator: Allocator,
     calendar: Calendar,
@@ -106,8 +104,9 @@ pub struct Core<O: Observer = ()> {
     predictor: Predictor,
     accelerator: Box<dyn Accelerator>,
     reply: Reply,
-    /// Ready cycle of every register, and what the wait for it would be charged to.
-    ready: [u64; Reg::COUNT],
+    /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that no index
+    /// needs a check.
+    ready: [u64; 1 << u8::BITS],
     /// Registers whose newest value came from a load, a bit each.
     from_load: u64,
     /// Registers that eliminated moves made share.
@@ -169,7 +168,6 @@ impl<O: Observer> Core<O> {
         let latency = machine.memory.l1i.latency;
         Ok(Self {
             page_fault_cycles: machine.memory.page_fault.cycles,
-            load_latency: machine.memory.l1d.latency,
             fetch: FrontEnd::new(&params, latency),
             allocator: Allocator::new(&params),
             calendar: Calendar::new(),
@@ -181,7 +179,7 @@ impl<O: Observer> Core<O> {
             predictor: Predictor::new(&machine.predict)?,
             accelerator,
             reply: Reply::default(),
-            ready: [0; Reg::COUNT],
+            ready: [0; 1 << u8::BITS],
             from_load: 0,
             moves: Moves::new(params.move_entries),
             pending: [PendingStore::default(); 4],

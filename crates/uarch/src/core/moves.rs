@@ -11,7 +11,11 @@
 /// Entries of a register class at most.
 const ENTRIES: usize = 4;
 
-/// The entries of both register classes.
+/// So many cycles after a change everything is as it will stay.
+const SETTLED: u64 = 3;
+
+/// The entries of both register classes. They are brought up to date when something asks for them,
+/// not in every cycle.
 pub struct Moves {
     general: Class,
     vector: Class,
@@ -30,37 +34,34 @@ impl Moves {
         Self { general: class(false), vector: class(true), shared: 0 }
     }
 
-    /// A later allocation cycle begins.
-    #[inline(always)]
-    pub fn next_cycle(&mut self) {
-        self.general.next_cycle();
-        if self.vector.busy() {
-            self.vector.next_cycle();
-            self.shared = self.general.names | self.vector.names;
-        }
-    }
-
-    /// The move from `src` to `dst` (bit masks of one name each) is eliminated if there is an entry
-    /// for it; then `dst` is written.
+    /// The move from `src` to `dst` (bit masks of one name each), allocated in `cycle`, is
+    /// eliminated if there is an entry for it; then `dst` is written.
     #[inline]
-    pub fn eliminate(&mut self, src: u64, dst: u64, vector: bool) -> bool {
+    pub fn eliminate(&mut self, src: u64, dst: u64, vector: bool, cycle: u64) -> bool {
         let class = if vector { &mut self.vector } else { &mut self.general };
+        class.advance(cycle);
         let eliminated = class.eliminate(src, dst);
         self.shared = self.general.names | self.vector.names;
         eliminated
     }
 
-    /// These names (a bit each) are written otherwise.
+    /// These names (a bit each) are written otherwise, in `cycle`.
     #[inline(always)]
-    pub fn written(&mut self, names: u64) {
+    pub fn written(&mut self, names: u64, cycle: u64) {
         if self.shared & names != 0 {
-            for class in [&mut self.general, &mut self.vector] {
-                if class.names & names != 0 {
-                    class.written(names);
-                }
-            }
-            self.shared &= !names;
+            self.unshare(names, cycle);
         }
+    }
+
+    #[inline(never)]
+    fn unshare(&mut self, names: u64, cycle: u64) {
+        for class in [&mut self.general, &mut self.vector] {
+            if class.names & names != 0 {
+                class.advance(cycle);
+                class.written(names);
+            }
+        }
+        self.shared = self.general.names | self.vector.names;
     }
 }
 
@@ -74,6 +75,8 @@ struct Class {
     sets: [u64; ENTRIES],
     /// All names.
     names: u64,
+    /// Everything here is as of this allocation cycle.
+    cycle: u64,
     taken: u32,
     /// Taken at the end of the cycle before, and of the one before that.
     taken_before: [u32; 2],
@@ -82,14 +85,15 @@ struct Class {
 }
 
 impl Class {
-    /// Whether a passing cycle changes anything.
-    #[inline(always)]
-    fn busy(&self) -> bool {
-        let [before, earlier] = self.taken_before;
-        self.taken | before | earlier | self.eliminated[0] | self.eliminated[1] != 0
+    /// Cycles pass. From the second on nothing is eliminated, from the third on nothing changes.
+    #[inline]
+    fn advance(&mut self, cycle: u64) {
+        for _ in 0..(cycle - self.cycle).min(SETTLED) {
+            self.next_cycle();
+        }
+        self.cycle = cycle;
     }
 
-    #[inline(always)]
     fn next_cycle(&mut self) {
         if self.taken > 0 && self.single_suffices && self.eliminated[0] == 0 {
             self.free_singles();
@@ -98,7 +102,6 @@ impl Class {
         self.eliminated = [0, self.eliminated[0]];
     }
 
-    #[cold]
     fn free_singles(&mut self) {
         for at in 0..ENTRIES {
             if self.sets[at].count_ones() == 1 {
@@ -143,58 +146,69 @@ mod tests {
     const A: u64 = 1;
     const B: u64 = 2;
     const C: u64 = 4;
-
-    fn pass(moves: &mut Moves, cycles: u32) {
-        for _ in 0..cycles {
-            moves.next_cycle();
-        }
-    }
+    const D: u64 = 8;
 
     #[test]
     fn one_entry_serves_one_register_until_all_its_names_are_written() {
         let mut moves = Moves::new(1);
-        assert!(moves.eliminate(A, B, false));
-        pass(&mut moves, 3);
-        assert!(!moves.eliminate(A, C, false), "the entry is taken");
-        moves.written(B);
-        pass(&mut moves, 3);
-        assert!(!moves.eliminate(A, C, false), "a still holds it");
-        moves.written(A);
-        pass(&mut moves, 3);
-        assert!(moves.eliminate(A, C, false));
+        assert!(moves.eliminate(A, B, false, 10));
+        assert!(!moves.eliminate(A, C, false, 13), "the entry is taken");
+        moves.written(B, 13);
+        assert!(!moves.eliminate(A, C, false, 16), "a still holds it");
+        moves.written(A, 16);
+        assert!(moves.eliminate(A, C, false, 19));
     }
 
     #[test]
     fn a_vector_entry_with_one_name_left_is_freed() {
         let mut moves = Moves::new(1);
-        assert!(moves.eliminate(A, B, true));
-        moves.written(B);
-        pass(&mut moves, 4);
-        assert!(moves.eliminate(A, B, true));
+        assert!(moves.eliminate(A, B, true, 10));
+        moves.written(B, 10);
+        assert!(!moves.eliminate(A, B, true, 12), "freed at the end of cycle 11");
+        assert!(moves.eliminate(A, B, true, 13), "seen two cycles later");
     }
 
     #[test]
     fn freed_entries_are_seen_two_cycles_later() {
         let mut moves = Moves::new(1);
-        assert!(moves.eliminate(A, B, false));
-        pass(&mut moves, 3);
-        moves.written(A | B);
-        pass(&mut moves, 1);
-        assert!(!moves.eliminate(A, B, false), "the count is that of two cycles ago");
-        pass(&mut moves, 1);
-        assert!(moves.eliminate(A, B, false));
+        assert!(moves.eliminate(A, B, false, 10));
+        moves.written(A | B, 13);
+        assert!(!moves.eliminate(A, B, false, 14), "the count is that of two cycles ago");
+        assert!(moves.eliminate(A, B, false, 15));
     }
 
     #[test]
     fn moves_of_the_last_two_cycles_count_each() {
         let mut moves = Moves::new(4);
         for _ in 0..4 {
-            assert!(moves.eliminate(A, B, false), "one entry, but each counts at first");
+            assert!(moves.eliminate(A, B, false, 10), "one entry, but each counts at first");
         }
-        assert!(!moves.eliminate(A, B, false));
-        pass(&mut moves, 1);
-        assert!(!moves.eliminate(A, B, false));
-        pass(&mut moves, 1);
-        assert!(moves.eliminate(A, B, false), "one entry is taken");
+        assert!(!moves.eliminate(A, B, false, 10));
+        assert!(!moves.eliminate(A, B, false, 11));
+        assert!(moves.eliminate(A, B, false, 12), "one entry is taken");
+    }
+
+    #[test]
+    fn a_long_pause_is_as_good_as_its_cycles_one_by_one() {
+        for vector in [false, true] {
+            for pause in 0..8 {
+                let (mut jumps, mut walks) = (Moves::new(2), Moves::new(2));
+                for moves in [&mut jumps, &mut walks] {
+                    assert!(moves.eliminate(A, B, vector, 10));
+                    assert!(moves.eliminate(C, D, vector, 10));
+                    moves.written(B | C | D, 10);
+                }
+                for cycle in 11..10 + pause {
+                    let class = if vector { &mut walks.vector } else { &mut walks.general };
+                    class.advance(cycle);
+                }
+                let at = 10 + pause;
+                assert_eq!(
+                    jumps.eliminate(A, D, vector, at),
+                    walks.eliminate(A, D, vector, at),
+                    "{vector} {pause}"
+                );
+            }
+        }
     }
 }

@@ -44,15 +44,17 @@ impl UopCache {
         }
     }
 
-    fn find(set: &Set, window: u64) -> Option<usize> {
-        set.windows.iter().position(|&w| w == window)
+    /// Where among its ways (one for each line, so at most as many windows) a set holds `window`.
+    #[inline(always)]
+    fn find(set: &Set, window: u64, ways: u32) -> Option<usize> {
+        set.windows[..(ways as usize).min(WAYS_MAX)].iter().position(|&w| w == window)
     }
 
     /// Whether the window's code from `offset` on is cached; a hit becomes the most recent.
     #[inline(always)]
     pub fn lookup(&mut self, window: u64, offset: u8) -> bool {
         let set = &mut self.sets[(window & self.set_mask) as usize];
-        let Some(at) = Self::find(set, window) else { return false };
+        let Some(at) = Self::find(set, window, self.params.ways) else { return false };
         self.clock += 1;
         set.used[at] = self.clock;
         set.starts[at] <= offset
@@ -68,7 +70,7 @@ impl UopCache {
         let ways = self.params.ways;
         let set = &mut self.sets[(window & self.set_mask) as usize];
         let (mut start, mut lines) = (start, lines as u8);
-        if let Some(at) = Self::find(set, window) {
+        if let Some(at) = Self::find(set, window, ways) {
             start = start.min(set.starts[at]);
             lines = lines.max(set.lines[at]);
             set.windows[at] = EMPTY;
