@@ -7,6 +7,8 @@
 //!   until it is done. The next one can begin when it has retired.
 //! - `sfence` is an entry of the store queue that takes its cycles where a store takes one: it
 //!   holds up the stores behind it, and the core only when the queue is full.
+//! - `lfence` has no uops to execute: nothing younger is allocated until all older instructions
+//!   have completed, at least its cycles later.
 
 use iced_x86::Mnemonic;
 
@@ -29,6 +31,7 @@ pub fn order(mnemonic: Mnemonic, row: &Row, uops: &mut [Uop]) {
             first.latency = cycles;
             first.flags.0 |= UopFlags::STORE_FENCE;
         }
+        (Mnemonic::Lfence, [.., last]) => last.latency = cycles,
         _ => {}
     }
 }

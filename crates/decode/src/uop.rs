@@ -91,8 +91,9 @@ impl UopFlags {
     /// Locked read-modify-write or full fence: waits until it is the oldest, stores drain first. On
     /// the first uop of the instruction; the others depend on it.
     pub const FENCE: u16 = 1 << 8;
-    /// Serialising (cpuid, syscall, …): younger instructions wait for its retirement. On all uops
-    /// of the instruction.
+    /// Serialising (cpuid, lfence, …): its first uop waits until it is the oldest, younger
+    /// instructions are allocated when its last uop has completed. On all uops of the instruction.
+    /// If the last one needs no execution, it holds allocation for `latency` cycles at least.
     pub const SERIALIZE: u16 = 1 << 9;
     /// Wide or vector load (its load-to-use latency is longer than an integer load's).
     pub const VECTOR: u16 = 1 << 10;

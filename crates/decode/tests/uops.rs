@@ -329,6 +329,11 @@ fn fences_take_their_measured_cycles_where_they_order() {
     assert!(sfence.uops[0].flags.has(UopFlags::STORE_FENCE));
     assert_eq!((sfence.uops[0].kind, sfence.uops[0].latency), (UopKind::StoreAddress, 6));
     assert!(sfence.slots.is_empty());
+    // lfence 4 cycles and two slots without execution: the last one orders.
+    let lfence = block("0faee8");
+    let last = lfence.uops.last().unwrap();
+    assert!(last.flags.has(UopFlags::SERIALIZE) && last.flags.has(UopFlags::NO_EXEC));
+    assert_eq!((lfence.uops.len(), last.latency), (2, 4));
 }
 
 #[test]

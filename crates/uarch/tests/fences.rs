@@ -1,5 +1,5 @@
-//! What fences hold back, against values derived from their measured cycles (uops.info, Haswell)
-//! and the machine's parameters.
+//! What fences, locked operations and serialising instructions hold back, against values derived
+//! from their measured cycles (uops.info, Haswell) and the machine's parameters.
 
 mod rig;
 
@@ -7,13 +7,14 @@ use rig::{DATA, Rig, close};
 
 const MFENCE: &str = "0f ae f0";
 const SFENCE: &str = "0f ae f8";
+const LFENCE: &str = "0f ae e8";
 const IMUL_RAX_RAX: &str = "48 0f af c0";
 const CHASE: &str = "48 8b 00"; // mov rax,[rax]
 const STORE: &str = "48 89 0b"; // mov [rbx],rcx
 
 #[test]
 fn fences_back_to_back_take_their_measured_cycles() {
-    for (code, cycles) in [(MFENCE, 33.0), (SFENCE, 6.0)] {
+    for (code, cycles) in [(MFENCE, 33.0), (SFENCE, 6.0), (LFENCE, 4.0)] {
         close(Rig::new().unrolled(&[code], &[], 200), cycles);
     }
 }
@@ -40,4 +41,25 @@ fn a_load_waits_for_a_full_fence_and_arithmetic_does_not() {
     close(rig.unrolled(&[MFENCE, "48 8b 0b"], &[DATA], 200), 31.0 + load + 2.0);
     // A multiplication passes in the shadow of the fence, and retires with the fence's three slots.
     close(Rig::new().unrolled(&[MFENCE, IMUL_RAX_RAX], &[], 200), 33.0);
+}
+
+#[test]
+fn nothing_is_allocated_behind_a_load_fence_before_everything_older_has_retired() {
+    let mut rig = Rig::new();
+    // imul rax,rax; lfence; imul rbx,rbx
+    let block = rig.block(0x40_0000, &[IMUL_RAX_RAX, LFENCE, "48 0f af db"]);
+    rig.touch(&block, &[]);
+    rig.step(&block, &[], 0);
+    rig.log();
+    rig.step(&block, &[], 0);
+    let seen = rig.log();
+    assert_eq!(seen.len(), 1 + 2 + 1);
+    assert_eq!(seen[3].allocated, seen[0].retired + 1);
+}
+
+#[test]
+fn a_serialising_instruction_takes_about_its_measured_cycles() {
+    // cpuid: 99.43. It refills the pipeline too, which the measurement contains.
+    let cycles = Rig::new().unrolled(&["0f a2"], &[], 50);
+    assert!((99.0..99.0 * 1.15).contains(&cycles), "{cycles}");
 }

@@ -92,6 +92,9 @@ impl<O: Observer> Core<O> {
     #[inline(always)]
     fn at_rename(&mut self, uop: &Uop) -> bool {
         let mut ready = 0;
+        if uop.flags.has(UopFlags::SERIALIZE) {
+            self.wait_at_rename(uop);
+        }
         if !uop.flags.has(UopFlags::NO_EXEC) {
             let [src, dst] = [uop.srcs[0], uop.dsts[0]];
             if !self.params.move_elimination
@@ -121,6 +124,16 @@ impl<O: Observer> Core<O> {
         self.slot.completed = self.slot.completed.max(done);
         self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
         true
+    }
+
+    /// A serialising uop that does not execute (`lfence`): allocation waits until all older
+    /// instructions have retired.
+    #[cold]
+    fn wait_at_rename(&mut self, uop: &Uop) {
+        if uop.flags.has(UopFlags::LAST) {
+            let own = self.allocator.cycle + u64::from(uop.latency);
+            self.allocator.barrier(own.max(self.retire.last() + 1), Component::Serialize);
+        }
     }
 
     /// The fused uop in work waits for an entry: it is the first of a later cycle's group.
@@ -162,12 +175,15 @@ impl<O: Observer> Core<O> {
     /// waits for older stores and holds back younger loads.
     #[cold]
     fn oldest_and_drained(&mut self, uop: &Uop, ready: u64) -> u64 {
-        let mut ready = ready.max(self.retire.last() + 1);
+        let mut ready = ready;
+        if uop.flags.has(UopFlags::FENCE | UopFlags::FIRST) {
+            ready = ready.max(self.retire.last() + 1);
+        }
         if uop.flags.has(UopFlags::FENCE) {
             ready = ready.max(self.written);
             self.load_floor = self.load_floor.max(ready + u64::from(uop.latency));
         }
-        if uop.flags.has(UopFlags::SERIALIZE) {
+        if uop.flags.has(UopFlags::SERIALIZE) && uop.flags.has(UopFlags::LAST) {
             self.allocator.barrier(ready + u64::from(uop.latency) + 1, Component::Serialize);
         }
         ready
