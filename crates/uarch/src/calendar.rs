@@ -131,10 +131,23 @@ impl Calendar {
         }
     }
 
+    /// Uops in the reservation station that are bound to the load ports, 2 and 3.
+    #[inline(always)]
+    pub fn loads_waiting(&self) -> u32 {
+        let counts = self.waiting + self.bound_now - self.leaving;
+        (counts >> 16 & 0xff) as u32 + (counts >> 24 & 0xff) as u32
+    }
+
     /// The first cycle after the current one in which a waiting uop issues.
     pub fn next_departure(&self) -> u64 {
+        self.next_departure_from(u8::MAX)
+    }
+
+    /// The first cycle after the current one in which a uop bound to one of these ports issues.
+    #[cold]
+    pub fn next_departure_from(&self, ports: u8) -> u64 {
         let mut cycle = self.now;
-        while cycle < self.now + RING as u64 && self.ring[(cycle & MASK) as usize] == 0 {
+        while cycle < self.now + RING as u64 && self.ring[(cycle & MASK) as usize] & ports == 0 {
             cycle += 1;
         }
         cycle + 1

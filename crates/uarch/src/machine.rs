@@ -71,6 +71,7 @@ impl Machine {
             ("core.retire_width", core.retire_width, 1, 16),
             ("core.rob", core.rob, 8, 512),
             ("core.rs", core.rs, 4, 250),
+            ("core.rs_loads", core.rs_loads, 1, 250),
             ("core.lq", core.lq, 4, 256),
             ("core.sq", core.sq, 4, 128),
             ("core.idq", core.idq, 4, 256),

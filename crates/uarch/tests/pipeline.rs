@@ -377,3 +377,48 @@ fn a_locked_exchange_and_add_takes_as_long_as_any_locked_operation() {
         assert!((cycles - 19.0).abs() <= 1.0, "{code}: {cycles}");
     }
 }
+
+#[test]
+fn loads_that_wait_have_entries_of_their_own_number_in_the_reservation_station() {
+    let rig = Rig::new();
+    let (all, entries) = (rig.machine.core.rs as usize, rig.machine.core.rs_loads as usize);
+    // mov rax,[rip], a miss, and then uops that wait for it: when they were allocated, when the
+    // first of them issued, and when the data came.
+    let behind_a_miss = |code: &str, count: usize| {
+        let mut rig = Rig::new();
+        let miss = rig.block(0x40_0000, &["48 8b 05 00 00 00 00"]);
+        let waiting = rig.block(0x40_0007, &vec![code; count]);
+        let addresses = vec![DATA + 2048; waiting.slots.len()];
+        rig.touch(&miss, &[DATA + 2048]);
+        rig.touch(&waiting, &addresses);
+        rig.step(&miss, &[DATA], 0);
+        rig.step(&waiting, &addresses, 0);
+        let seen = rig.log();
+        let times = |slot: &rig::Seen| slot.uops[0].1;
+        let first = seen[1..].iter().map(|slot| times(slot).issued).min().unwrap();
+        let allocated: Vec<u64> = seen[1..].iter().map(|slot| slot.allocated).collect();
+        (allocated, first, times(&seen[0]).completed)
+    };
+    let (loads, issued, data) = behind_a_miss("48 8b 58 08", entries + 1); // mov rbx,[rax+8]
+    assert!(loads[entries - 1] < data, "so many loads wait");
+    assert_eq!(loads[entries], issued + 1, "one more takes the entry of the first to issue");
+    let (additions, issued, data) = behind_a_miss("48 01 c3", all + 1); // add rbx,rax
+    assert!(additions[all - 1] < data, "arithmetic has all entries");
+    assert_eq!(additions[all], issued + 1);
+}
+
+#[test]
+fn loads_that_depend_on_loads_fill_their_entries_before_their_ports() {
+    // mov rax,[rsp+8]; mov rbp,[rax+8]; mov r14,[rax]: three loads on two ports.
+    let code = ["48 8b 44 24 08", "48 8b 68 08", "4c 8b 30"];
+    let cycles = |entries| {
+        let mut machine = Machine::default();
+        machine.core.rs_loads = entries;
+        Rig::with(machine).unrolled(&code, &[DATA; 3], 600)
+    };
+    close(cycles(Machine::default().core.rs), 3.0 / 2.0);
+    // With three entries the next iteration's first load can be allocated when the address of the
+    // other two is there: its latency apart, the pointer chase's.
+    assert!(cycles(3) > Machine::default().memory.l1d.latency as f64);
+    assert!(cycles(Machine::default().core.rs_loads) > 1.6, "hardware: 1.76 (BHive)");
+}

@@ -147,6 +147,15 @@ impl<O: Observer> Core<O> {
         self.observer.delayed(self.allocator.cycle);
     }
 
+    /// Waits for one of the RS entries that loads can take.
+    #[cold]
+    fn wait_for_load_entry(&mut self) {
+        while self.calendar.loads_waiting() >= self.params.rs_loads {
+            let free = self.calendar.next_departure_from(decode::table::ports::LOAD);
+            self.hold_to(free, Component::Execute);
+        }
+    }
+
     /// Waits for a free RS entry; returns the earliest issue cycle.
     #[inline(always)]
     pub(super) fn wait_for_station(&mut self) -> u64 {
@@ -161,7 +170,12 @@ impl<O: Observer> Core<O> {
     fn wait_for_entries(&mut self, uop: &Uop) -> u64 {
         let floor = self.wait_for_station();
         let (free, cause) = match uop.kind {
-            UopKind::Load => (self.allocator.load_entry(), Component::Execute),
+            UopKind::Load => {
+                if self.calendar.loads_waiting() >= self.params.rs_loads {
+                    self.wait_for_load_entry();
+                }
+                (self.allocator.load_entry(), Component::Execute)
+            }
             UopKind::StoreAddress => (self.allocator.store_entry(), Component::StoreQueue),
             _ => return floor,
         };
