@@ -38,8 +38,8 @@ const BUILDS: &str = "the transformation builds its document in memory that is t
     lies in calls under 100 cycles";
 
 /// Experiment: the limit study of the same run, and Figure 2.
-const SLOW: &str = "half of its malloc time lies in calls of 1,000 cycles or more (Figure 2), which \
-    no step of the fast path can shorten: the limit study gains hardly more";
+const SLOW: &str = "half of its malloc time lies in calls of 1,000 cycles or more (Figure 2), \
+    which no step of the fast path can shorten: the limit study gains hardly more";
 
 /// Experiment: the requested sizes of the run.
 const TWO_SIZES: &str = "three quarters of this version's requests for this document are of 24 and \
@@ -47,7 +47,8 @@ const TWO_SIZES: &str = "three quarters of this version's requests for this docu
 
 /// Experiment: classes that the queries need for 90 % of their allocations (Figure 6).
 const STRINGS: &str = "Xapian 1.4 asks for strings, postings and tables of many sizes (8 to 8,200 \
-    bytes, none of them more than an eighth of all requests): 16 and 20 classes for 90 %";
+    bytes, none of them more than an eighth of all requests) and needs 16 and 20 classes; perl and \
+    xalan, of other versions and inputs than the paper's, need 5 to 8";
 
 /// Experiment: the same run on a machine with an L1D of 256 KB: 90 % of the time lies in calls of
 /// 20 to 40 cycles, with 32 KB 59 to 66 %.
