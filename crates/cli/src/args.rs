@@ -211,6 +211,20 @@ pub struct ReportArgs {
     pub no_store: bool,
 }
 
+impl Default for ReportArgs {
+    /// A table on the terminal, nothing stored: where a command with fewer options begins.
+    fn default() -> Self {
+        Self {
+            format: Format::Table,
+            output: None,
+            detail: false,
+            quiet: false,
+            store: STORE.into(),
+            no_store: true,
+        }
+    }
+}
+
 /// Forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

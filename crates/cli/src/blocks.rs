@@ -58,9 +58,9 @@ pub fn block(args: &BlockArgs) -> Done {
     }
     let mut out = match args.format {
         Format::Json => json(&done)?,
-        Format::Csv => csv(&done),
+        Format::Csv => lines(&done, true),
         Format::Table if done.is_empty() => String::new(),
-        Format::Table => table(&done),
+        Format::Table => lines(&done, false),
     };
     if args.timeline {
         for (_, _, bytes) in &done {
@@ -79,34 +79,30 @@ fn timeline(blocks: &Blocks, bytes: &[u8]) -> Result<validate::Timeline, Failure
 
 type Predicted<'a> = (&'a String, Prediction, Vec<u8>);
 
-fn table(done: &[Predicted]) -> String {
-    let mut out = String::from("cycles  instructions  fused uops   uops  category        block\n");
-    for (text, p, _) in done {
-        let _ = writeln!(
-            out,
-            "{:>6.2}  {:>12}  {:>10}  {:>5.1}  {:<14}  {text}",
-            p.cycles_per_iteration,
-            p.instructions,
-            p.fused_uops,
-            p.uops,
-            p.category.name()
-        );
-    }
-    out
-}
-
-fn csv(done: &[Predicted]) -> String {
-    let mut out = String::from("hex,cycles_per_iteration,instructions,fused_uops,uops,category\n");
-    for (text, p, _) in done {
-        let _ = writeln!(
-            out,
-            "{text},{:.4},{},{},{:.3},{}",
-            p.cycles_per_iteration,
-            p.instructions,
-            p.fused_uops,
-            p.uops,
-            p.category.name()
-        );
+/// A heading and a line for each block, laid out for people or separated by commas.
+fn lines(done: &[Predicted], csv: bool) -> String {
+    let mut out = String::from(if csv {
+        "hex,cycles_per_iteration,instructions,fused_uops,uops,category\n"
+    } else {
+        "cycles  instructions  fused uops   uops  category        block\n"
+    });
+    for (text, prediction, _) in done {
+        let Prediction {
+            cycles_per_iteration: cycles,
+            instructions: count,
+            fused_uops: fused,
+            uops,
+            ..
+        } = prediction;
+        let category = prediction.category.name();
+        let _ = if csv {
+            writeln!(out, "{text},{cycles:.4},{count},{fused},{uops:.3},{category}")
+        } else {
+            writeln!(
+                out,
+                "{cycles:>6.2}  {count:>12}  {fused:>10}  {uops:>5.1}  {category:<14}  {text}"
+            )
+        };
     }
     out
 }
@@ -124,12 +120,7 @@ fn json(done: &[Predicted]) -> Result<String, Failure> {
 pub fn validate(args: &ValidateBlocksArgs) -> Done {
     let blocks = blocks(&args.machine)?;
     let category = args.category.as_deref().map(Category::find).transpose()?;
-    let path = args.file.display();
-    let text = fs::read_to_string(&args.file)
-        .map_err(|e| Failure::usage(format!("{path}: cannot read: {e}; give a CSV file")))?;
-    let rows = bhive::parse(&text).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
-    let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let (outcomes, errors) = bhive::predict(&blocks, rows, threads);
+    let (outcomes, errors) = compare(&blocks, &args.file)?;
     let report = report::report(&outcomes, &errors, args.worst, category);
     let out = match args.format {
         Format::Table => report.table(),
@@ -140,7 +131,7 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
     if args.format == Format::Csv {
         // The other forms name them themselves.
         for error in &errors {
-            eprintln!("mallacc: {path}: {error}");
+            eprintln!("mallacc: {}: {error}", args.file.display());
         }
     }
     Ok(u8::from(!errors.is_empty()))
@@ -149,14 +140,21 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
 /// Mean absolute error against measured blocks, and how many there are. Rows that cannot be read or
 /// predicted are left out.
 pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
-    let blocks = blocks(machine)?;
+    let (outcomes, _) = compare(&blocks(machine)?, file)?;
+    let score = validate::Score::among(&outcomes, |_| true);
+    let none = || Failure::failed(format!("{}: no block in it", file.display()));
+    Ok((score.mape.ok_or_else(none)?, score.blocks))
+}
+
+/// A prediction beside each measurement in a file, and the rows without one.
+fn compare(
+    blocks: &Blocks,
+    file: &Path,
+) -> Result<(Vec<validate::Outcome>, Vec<bhive::RowError>), Failure> {
     let path = file.display();
     let text = fs::read_to_string(file)
         .map_err(|e| Failure::usage(format!("{path}: cannot read: {e}; give a CSV file")))?;
     let rows = bhive::parse(&text).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
     let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let (outcomes, _) = bhive::predict(&blocks, rows, threads);
-    let score = validate::Score::among(&outcomes, |_| true);
-    let error = score.mape.ok_or_else(|| Failure::failed(format!("{path}: no block in it")))?;
-    Ok((error, score.blocks))
+    Ok(bhive::predict(blocks, rows, threads))
 }

@@ -15,7 +15,7 @@ use sim::{ConfigSpec, Plan};
 use uarch::Machine;
 use validate::host::{Comparison, Family, Report, Spread, Timed, family};
 
-use crate::args::{Format, ReportArgs, SAMPLE, STORE, ValidateHostArgs};
+use crate::args::{Format, ReportArgs, SAMPLE, ValidateHostArgs};
 use crate::error::{Done, Failure};
 use crate::micro::{self, QUICK, USUAL};
 use crate::output::{Stream, print};
@@ -205,14 +205,7 @@ fn simulate(name: &str, work: &Work, machine: &Machine) -> Result<f64, Failure> 
     let accelerator = Choice::parse("none")?;
     let specs = [ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator }];
     let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
-    let unstored = ReportArgs {
-        format: Format::Table,
-        output: None,
-        detail: false,
-        quiet: true,
-        store: STORE.into(),
-        no_store: true,
-    };
+    let unstored = ReportArgs { quiet: true, ..ReportArgs::default() };
     let (_, mut rows) = session::open(&unstored, Stream::Stdout)?;
     let (finished, status) = run::simulate(&mut target, prepared, (plan, &specs), &mut rows, true)?;
     if let Some(error) = &finished.error {

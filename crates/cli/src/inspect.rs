@@ -44,9 +44,7 @@ pub fn show(args: &ShowArgs) -> Done {
         format: args.format,
         output: args.output.clone(),
         detail: args.detail,
-        quiet: false,
-        store: args.store.clone(),
-        no_store: true,
+        ..ReportArgs::default()
     };
     Output::open(&report, Stream::Stdout)?.run(&run)?;
     Ok(0)

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use paper::{Figure, Kind, SUBJECTS, needs, render};
 
-use crate::args::{Format, ReportArgs, STORE};
+use crate::args::{ReportArgs, STORE};
 use crate::error::{Done, FAILED, Failure, SIGNALLED};
 use crate::measure::{Settings, measure};
 use crate::output::{Stream, print};
@@ -99,7 +99,12 @@ pub fn run(args: &PaperArgs) -> Done {
             only.join(", ")
         )));
     }
-    let report = report_args(args);
+    let report = ReportArgs {
+        output: args.output.clone(),
+        store: args.store.clone(),
+        no_store: args.no_store,
+        ..ReportArgs::default()
+    };
     let (output, mut rows) = session::open(&report, Stream::Stdout)?;
     let settings = Settings {
         quick: args.quick,
@@ -149,18 +154,6 @@ fn subjects(names: &[String]) -> Result<Vec<&'static str>, Failure> {
         found.map(|subject| subject.name).ok_or_else(|| unknown().into())
     };
     names.iter().map(find).collect()
-}
-
-/// What the store and the output need to know.
-fn report_args(args: &PaperArgs) -> ReportArgs {
-    ReportArgs {
-        format: Format::Table,
-        output: args.output.clone(),
-        detail: false,
-        quiet: false,
-        store: args.store.clone(),
-        no_store: args.no_store,
-    }
 }
 
 /// `--list`.

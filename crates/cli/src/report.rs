@@ -6,7 +6,7 @@ use std::path::Path;
 use results::Run;
 use results::store::Store;
 
-use crate::args::{Format, PageArgs, ReportArgs};
+use crate::args::{PageArgs, ReportArgs};
 use crate::error::{Done, Failure};
 use crate::output::{Output, Stream, print};
 
@@ -45,14 +45,7 @@ pub fn run(args: &PageArgs) -> Done {
         print(Stream::Stdout, &page)?;
         return Ok(0);
     }
-    let place = ReportArgs {
-        format: Format::Table,
-        output: Some(args.output.clone()),
-        detail: false,
-        quiet: false,
-        store: args.store.clone(),
-        no_store: true,
-    };
+    let place = ReportArgs { output: Some(args.output.clone()), ..ReportArgs::default() };
     Output::open(&place, Stream::Stdout)?.text(&page)?;
     let what = if runs.len() == 1 { "1 run".into() } else { format!("{} runs", runs.len()) };
     print(Stream::Stderr, &format!("{}: {what}, open it in a browser\n", args.output.display()))?;

@@ -10,7 +10,7 @@ use study::compiled::{Compiled, write};
 use study::figures::{CallCycles, Input};
 use uarch::Machine;
 
-use crate::args::{Format, ReportArgs, SAMPLE};
+use crate::args::{ReportArgs, SAMPLE};
 use crate::error::Failure;
 use crate::run::{Target, simulate};
 use crate::session::Rows;
@@ -93,7 +93,7 @@ pub fn measure(
     let checked = target.prepare()?;
     let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: true };
     let specs = specs(bytes, latencies)?;
-    let mut rows = Rows::open(&silent())?;
+    let mut rows = Rows::open(&ReportArgs::default())?;
     let (finished, code) = simulate(&mut target, checked, (plan, &specs), &mut rows, true)?;
     if code != 0 {
         return Err(Failure { code, text: format!("the driver of {} failed", kind.name()) });
@@ -113,16 +113,4 @@ pub fn measure(
         cycles.by_core[core] = sum;
     }
     Ok(Some(cycles).filter(|c| c.by_core.iter().all(|c| c.allocation.is_finite())))
-}
-
-/// Nothing is stored or shown.
-fn silent() -> ReportArgs {
-    ReportArgs {
-        format: Format::Table,
-        output: None,
-        detail: false,
-        quiet: true,
-        store: crate::args::STORE.into(),
-        no_store: true,
-    }
 }

@@ -64,10 +64,6 @@ impl Replays {
         Cell::mean(&means).value
     }
 
-    fn columns(&self) -> Vec<String> {
-        self.kinds.iter().map(|kind| kind.name()).collect()
-    }
-
     /// Percent of the memory: the mean over inputs of what was wasted when requests were refused.
     fn at_refusals(&self, kind: usize) -> Option<f64> {
         let of = |kinds: &Vec<Vec<Replayed>>| {
@@ -87,15 +83,7 @@ impl Replays {
 
     /// Figures 8 and 10: waste by program.
     pub fn by_program(&self, id: &'static str, title: &str) -> Table {
-        let mut table = Table {
-            id,
-            title: title.to_owned(),
-            unit: "% of memory",
-            decimals: 1,
-            columns: self.columns(),
-            rows: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut table = waste(id, title, &self.kinds);
         for (input, name) in self.names.iter().enumerate() {
             let cell = |kind| Cell::mean(&self.percent(input, kind, Waste::total));
             table.row(name, (0..self.kinds.len()).map(cell).collect());
@@ -131,15 +119,7 @@ impl Replays {
 
     /// Figures 9 and 11: waste by cause.
     pub fn by_cause(&self, id: &'static str, title: &str) -> Table {
-        let mut table = Table {
-            id,
-            title: title.to_owned(),
-            unit: "% of memory",
-            decimals: 1,
-            columns: self.columns(),
-            rows: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut table = waste(id, title, &self.kinds);
         type Part = fn(&Waste) -> f64;
         let causes: [(&str, Part); 5] = [
             ("state", |waste| waste.state),
@@ -156,6 +136,18 @@ impl Replays {
     }
 }
 
+/// A table without rows yet, of shares of the memory.
+fn waste(id: &'static str, title: &str, kinds: &[Kind]) -> Table {
+    Table {
+        id,
+        title: title.to_owned(),
+        unit: "% of memory",
+        decimals: 1,
+        columns: kinds.iter().map(|kind| kind.name()).collect(),
+        ..Table::default()
+    }
+}
+
 /// Figure 12: waste by memory size.
 pub fn by_size(inputs: &[Input], sizes: &[u32], count: u32) -> Table {
     let kinds = [
@@ -166,15 +158,8 @@ pub fn by_size(inputs: &[Input], sizes: &[u32], count: u32) -> Table {
         Kind::Dlmalloc,
         Kind::Talc64,
     ];
-    let mut table = Table {
-        id: "fig12",
-        title: "Figure 12: waste by memory size, mean of the programs".into(),
-        unit: "% of memory",
-        decimals: 1,
-        columns: kinds.iter().map(|kind| kind.name()).collect(),
-        rows: Vec::new(),
-        notes: Vec::new(),
-    };
+    let title = "Figure 12: waste by memory size, mean of the programs";
+    let mut table = waste("fig12", title, &kinds);
     let mut even = [None; 2];
     for &bytes in sizes {
         let replays = Replays::new(inputs, &kinds, bytes, count);
@@ -276,15 +261,14 @@ pub fn resources(
     let mut table = Table {
         id: if number == 1 { "table1" } else { "table2" },
         title: format!("Table {number}: resources to manage {} kB of {place} memory", bytes >> 10),
-        unit: "",
         decimals: 1,
         columns: kinds.iter().map(|kind| kind.name()).collect(),
-        rows: Vec::new(),
         notes: vec![
             "In brackets: the paper, section 5.2, on an Intel IXP 2350. DLmalloc's state is the \
              paper's."
                 .into(),
         ],
+        ..Table::default()
     };
     let state = |kind| match kind {
         Kind::Dlmalloc => Some(paper::DLMALLOC_STATE_BYTES as f64),
@@ -329,10 +313,10 @@ pub fn normalised(
         unit: "DLmalloc = 1",
         decimals: 2,
         columns: columns.collect(),
-        rows: Vec::new(),
         notes: vec![
             "Mean row: the ratio of the means; in brackets that of the paper's table.".into(),
         ],
+        ..Table::default()
     };
     let ratio = |value: Option<f64>, base: Option<f64>| match (value, base) {
         (Some(value), Some(base)) => Cell::of(value / base),

@@ -45,7 +45,7 @@ pub struct Row {
 }
 
 /// A table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The name by which it is asked for, as `fig8`.
     pub id: &'static str,

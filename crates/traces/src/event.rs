@@ -86,54 +86,22 @@ pub struct Totals {
     pub children: u64,
 }
 
-impl Totals {
-    /// The fields in the order of the file.
-    pub(crate) fn to_words(self) -> [u64; 12] {
-        [
-            self.events,
-            self.allocations,
-            self.frees,
-            self.reallocations,
-            self.threads,
-            self.peak_bytes,
-            self.failed,
-            self.strangers,
-            self.implied,
-            self.lost,
-            self.torn,
-            self.children,
-        ]
-    }
+/// Totals as words of the file, in the order of the fields named, and back.
+macro_rules! words {
+    ($($field:ident),*) => {
+        impl Totals {
+            pub(crate) fn to_words(self) -> [u64; 12] {
+                [$(self.$field),*]
+            }
 
-    /// The inverse of [`Self::to_words`].
-    pub(crate) fn from_words(words: [u64; 12]) -> Self {
-        let [
-            events,
-            allocations,
-            frees,
-            reallocations,
-            threads,
-            peak_bytes,
-            failed,
-            strangers,
-            implied,
-            lost,
-            torn,
-            children,
-        ] = words;
-        Self {
-            events,
-            allocations,
-            frees,
-            reallocations,
-            threads,
-            peak_bytes,
-            failed,
-            strangers,
-            implied,
-            lost,
-            torn,
-            children,
+            pub(crate) fn from_words([$($field),*]: [u64; 12]) -> Self {
+                Self { $($field),* }
+            }
         }
-    }
+    };
+}
+
+words! {
+    events, allocations, frees, reallocations, threads, peak_bytes,
+    failed, strangers, implied, lost, torn, children
 }
