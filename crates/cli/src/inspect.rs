@@ -3,7 +3,7 @@
 use accel::registry;
 use clap::CommandFactory;
 use clap_complete::Shell;
-use params::Param;
+use params::{Notes, Param};
 use results::store::Store;
 use results::text;
 use std::fmt::Write as _;
@@ -85,7 +85,14 @@ pub fn machines(name: Option<&str>) -> Done {
         Some(name) => {
             let machine = Machine::find(name)?;
             let _ = writeln!(text, "# {}\n", machine.name);
-            text += &params::markdown(Machine::declared(), &machine.write());
+            let values = machine.write();
+            if machine == Machine::default() {
+                text += &params::markdown(Machine::declared(), &values);
+            } else {
+                let notes = Notes::of(&Machine::file(name)?);
+                let _ = writeln!(text, "{}", notes.head);
+                text += &notes.markdown(Machine::declared(), &values);
+            }
         }
     }
     print(Stream::Stdout, &text)?;

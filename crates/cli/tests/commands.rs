@@ -126,6 +126,11 @@ fn machines_and_accelerators_are_described_with_all_parameters() {
         assert!(machine.contains(key), "{key}");
     }
     assert!(text(bench.run(&["machines"])).contains("haswell"));
+    let other = text(bench.run(&["machines", "goldencove"]));
+    let row = |key: &str| other.lines().find(|line| line.starts_with(&format!("| `{key}`")));
+    assert!(row("core.rob").unwrap().ends_with("Reorder buffer: 512 [PB], [LLVM]. |"), "{other}");
+    assert!(row("core.decode.queue").unwrap().contains("The default. "), "{other}");
+    assert!(other.contains("[PB] Bakhvalov"), "its sources stand above the table");
     let accelerators = text(bench.run(&["accelerators"]));
     for model in accel::registry() {
         assert!(accelerators.contains(model.describe()));

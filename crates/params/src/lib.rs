@@ -6,7 +6,10 @@
 
 use std::fmt::Write as _;
 
+pub use notes::Notes;
 pub use toml;
+
+mod notes;
 
 /// One declared parameter.
 #[derive(Clone, Copy, Debug)]
@@ -172,10 +175,17 @@ pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
 
 /// The documentation of declared parameters as a Markdown table with their defaults.
 pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
+    table(docs, defaults, &|_, declared| declared.to_owned())
+}
+
+/// The same with what `about` makes of a key and its declared sentence.
+fn table(docs: &[ParamDoc], values: &toml::Value, about: &About) -> String {
     let mut out = String::from("| key | default | unit | what |\n|---|---|---|---|\n");
-    rows(docs, defaults, "", &mut out);
+    rows(docs, values, "", about, &mut out);
     out
 }
+
+type About<'a> = dyn Fn(&str, &str) -> String + 'a;
 
 /// The parameters as a TOML file, each with its unit and sentence as a comment.
 pub fn documented(docs: &[ParamDoc], values: &toml::Value) -> String {
@@ -218,15 +228,15 @@ fn comment(text: &str, out: &mut String) {
     let _ = writeln!(out, "{line}");
 }
 
-fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, out: &mut String) {
+fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, out: &mut String) {
     for doc in docs {
         let key = join(path, doc.name);
         let value = defaults.get(doc.name);
         match (doc.section, value) {
-            (Some(section), Some(value)) => rows(section, value, &key, out),
+            (Some(section), Some(value)) => rows(section, value, &key, about, out),
             (_, value) => {
                 let shown = value.map_or(String::new(), ToString::to_string);
-                let text = doc.text.trim();
+                let text = about(&key, doc.text.trim());
                 let _ = writeln!(out, "| `{key}` | {shown} | {} | {text} |", doc.unit);
             }
         }

@@ -29,13 +29,17 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 impl Machine {
     /// A built-in machine by name, or a file by path (a name with a slash or ending in `.toml`).
     pub fn find(name: &str) -> Result<Self, ConfigError> {
+        Self::parse(&Self::file(name)?, name)
+    }
+
+    /// The text of its file.
+    pub fn file(name: &str) -> Result<String, ConfigError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
-            return Self::parse(text, name);
+            return Ok((*text).to_owned());
         }
         if name.ends_with(".toml") || name.contains('/') {
-            let text = std::fs::read_to_string(name)
-                .map_err(|e| ConfigError(format!("machine file {name}: cannot read: {e}")))?;
-            return Self::parse(&text, name);
+            return std::fs::read_to_string(name)
+                .map_err(|e| ConfigError(format!("machine file {name}: cannot read: {e}")));
         }
         let valid: Vec<&str> = BUILT_IN.iter().map(|(n, _)| *n).collect();
         let ConfigError(text) = unknown_name("machine", name, name, &valid);
@@ -126,6 +130,13 @@ mod tests {
             let none = accel::registry::find("none").unwrap();
             let none = none.build(&none.defaults()).unwrap();
             assert!(crate::Core::new(&machine, none, ()).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_built_in_machine_has_a_note_in_its_file() {
+        for (name, text) in BUILT_IN {
+            assert_eq!(params::Notes::of(text).missing(), Vec::<&str>::new(), "{name}");
         }
     }
 
