@@ -17,13 +17,14 @@ WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium d
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-workloads setup-study traces build guest demo test test-guest test-rust \
+.PHONY: help setup setup-workloads setup-study setup-tables traces build guest demo test test-guest test-rust \
         test-pops test-rtl rtl-setup test-long area bench lint clean install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
 	@echo 'setup-workloads  install the programs of workloads/, and a browser to test reports in'
 	@echo 'setup-study      install the programs of the SMA study'
+	@echo 'setup-tables     install what instruction tables are made with'
 	@echo 'traces           record their allocations into ./traces'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
@@ -47,7 +48,8 @@ setup:
 # The programs of workloads/, and those whose allocations the SMA study is about.
 setup-workloads: PACKAGES := $(WORKLOAD_PACKAGES)
 setup-study: PACKAGES := $(STUDY_PACKAGES)
-setup-workloads setup-study:
+setup-tables: PACKAGES := llvm-22 python3
+setup-workloads setup-study setup-tables:
 	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }

@@ -195,9 +195,9 @@ mod tests {
         let accelerator = accel::Choice::parse("mallacc").unwrap();
         let spec = ConfigSpec { name: "m".into(), machine, accelerator };
         let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
-        let (decoder, stop) = (decode::Decoder::haswell(), AtomicBool::new(false));
+        let stop = AtomicBool::new(false);
         let specs = std::slice::from_ref(&spec);
-        let outcome = sim::run(&mut Empty, decoder, plan, specs, &stop, &mut ()).unwrap();
+        let outcome = sim::run(&mut Empty, plan, specs, &stop, &mut ()).unwrap();
         let (item, missing) = configuration(&spec, &outcome, 0);
         assert_eq!(missing, [""; 0]);
         assert_eq!(item.parameters["entries"], ParameterValue::Integer(16));

@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use decode::Decoder;
 use results::Run;
 use results::store::{Store, StoreError};
 use sim::{ConfigSpec, Outcome, Plan};
@@ -121,7 +120,7 @@ pub fn simulate(
     rows.begin(&mut run);
     let begun = Instant::now();
     let mut line = progress::Line::new(&run.program, quiet);
-    let outcome = sim::run(source, Decoder::haswell(), plan, specs, stop, &mut line)?;
+    let outcome = sim::run(source, plan, specs, stop, &mut line)?;
     drop(line);
     run.host_seconds = begun.elapsed().as_secs_f64();
     describe(&mut run, &plan, &outcome);

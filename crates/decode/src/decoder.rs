@@ -11,7 +11,7 @@ use crate::emit::{self, Emitted};
 use crate::fuse;
 use crate::key::{Key, Prefix};
 use crate::operands::{Context, Operands, is_prefetch, uses_stack_engine};
-use crate::table::{Table, ports};
+use crate::table::{Family, Table, ports};
 use crate::uop::{Block, Branch, BranchKind, DecodeClass, Insn, Reg, Uop, UopFlags, UopKind};
 
 /// Decodes blocks for one core family.
@@ -39,6 +39,11 @@ impl Decoder {
     /// A decoder for Haswell.
     pub fn haswell() -> Decoder {
         Decoder::new(Table::haswell())
+    }
+
+    /// A decoder for a family.
+    pub fn of(family: Family) -> Decoder {
+        Decoder::new(Table::of(family))
     }
 
     /// The instruction table.

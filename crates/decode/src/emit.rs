@@ -8,7 +8,7 @@ use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
 use crate::shape::{Exec, Recipe, plan};
-use crate::table::{Row, Table, ports};
+use crate::table::{Family, Row, Table, ports};
 use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
 
 /// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
@@ -138,6 +138,9 @@ pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) ->
         moved.uops[0].flags.0 &= !UopFlags::MOVE;
         return moved;
     }
+    if found.as_ref().is_some_and(|(_, row)| row.unfused == 0 && row.latency_max == Some(0)) {
+        return renamed(operands, insn);
+    }
     let unknown = found.is_none();
     let (form, row) = found.unwrap_or_else(|| (once, default_row(&operands.memory)));
     let mut out = assemble(table, insn, form, &row, operands);
@@ -162,6 +165,15 @@ fn derived(table: &Table, key: Key) -> Option<(Key, Row)> {
 fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
     let (slots, _) = slots(insn, &operands.memory, 0);
     Emitted { uops: vec![uop], slots, unknown: false }
+}
+
+/// An addition of an immediate that rename carries out (Golden Cove; Haswell has no such row).
+fn renamed(operands: &Operands, insn: &Instruction) -> Emitted {
+    let mut dsts = operands.dsts;
+    dsts.extend(operands.flag_dsts.iter());
+    let mut uop = to_uop(UopKind::Exec, ports::ALU, 0, &operands.srcs, &dsts);
+    uop.flags.0 |= UopFlags::MOVE | UopFlags::RENAMED;
+    single(uop, operands, insn)
 }
 
 /// A move that rename may eliminate; when it does not, it executes on any unit of its domain
@@ -383,7 +395,7 @@ fn assemble(
         } else {
             store_sources(insn, operands)
         };
-        push_store(&mut uops, slot, address, &data, vector);
+        push_store(table.family(), &mut uops, slot.zip(address), &data, vector);
     }
     if insn.mnemonic() == Mnemonic::Leave {
         // The frame pointer is loaded after the stack pointer was taken from its old value.
@@ -405,20 +417,22 @@ fn store_sources(insn: &Instruction, operands: &Operands) -> Names {
 }
 
 fn push_store(
+    family: Family,
     uops: &mut Vec<Uop>,
-    slot: Option<usize>,
-    address: Option<Access>,
+    place: Option<(usize, Access)>,
     data: &Names,
     vector: u16,
 ) {
     let none = Names::default();
-    let Some((slot, a)) = slot.zip(address) else {
+    let Some((slot, a)) = place else {
         uops.push(to_uop(UopKind::Exec, ports::STORE_ADDRESS, 1, &none, &none));
         uops.push(to_uop(UopKind::Exec, ports::STORE_DATA, 1, data, &none));
         return;
     };
-    // Port 7 has a simple address unit only: no index (Intel optimisation manual, table 2-17).
-    let set = if a.indexed { ports::LOAD } else { ports::STORE_ADDRESS };
+    // Haswell's port 7 has a simple address unit only: no index (Intel optimisation manual, table
+    // 2-17).
+    let on_load_ports = a.indexed && family == Family::Haswell;
+    let set = if on_load_ports { ports::LOAD } else { ports::STORE_ADDRESS };
     let flags = vector | if a.indexed { UopFlags::INDEXED } else { 0 };
     for (kind, set, srcs) in
         [(UopKind::StoreAddress, set, &a.address), (UopKind::StoreData, ports::STORE_DATA, data)]

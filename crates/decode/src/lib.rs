@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The tables are data (`data/*.tsv`, one pair of files per core family, made by
-//! `tools/uops_table.py` and by hand); the rules that they do not hold are code:
+//! `tools/uops_table.py` or `tools/llvm_table.py` and by hand); which one a machine has, its file
+//! says. The rules that they do not hold are code:
 //!
 //! | module | what it knows |
 //! |---|---|
@@ -39,5 +40,5 @@ pub mod uop;
 pub mod values;
 
 pub use decoder::Decoder;
-pub use table::{Table, TableError};
+pub use table::{Family, Table, TableError};
 pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

@@ -265,11 +265,16 @@ fn spill(uops: &mut [Exec]) {
     }
 }
 
-/// Shares the divider's busy cycles among the uops on port 0.
+/// Shares the divider's busy cycles among the uops on port 0, or on port 1 (integers on Golden
+/// Cove).
 fn divide(recipe: &Recipe, uops: &mut [Exec]) {
     let mut rest = recipe.busy;
-    let mut units = uops.iter().filter(|u| u.ports == ports::P0).count() as u8;
-    for uop in uops.iter_mut().filter(|u| u.ports == ports::P0) {
+    let at = |port| uops.iter().filter(|u| u.ports == port).count() as u8;
+    let (port, mut units) = match at(ports::P0) {
+        0 => (ports::P1, at(ports::P1)),
+        units => (ports::P0, units),
+    };
+    for uop in uops.iter_mut().filter(|u| u.ports == port) {
         uop.busy = rest.div_ceil(units);
         rest -= uop.busy;
         units -= 1;

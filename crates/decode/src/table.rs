@@ -6,10 +6,12 @@ use iced_x86::Mnemonic;
 
 use crate::key::{self, Key, OPERANDS, Prefix};
 
-/// Haswell, from the uops.info measurements.
-const HASWELL: &str = include_str!("../data/haswell.tsv");
-/// Forms that the measurements lack.
-const HASWELL_MORE: &str = include_str!("../data/haswell_more.tsv");
+/// Haswell, from the uops.info measurements, and forms that they lack.
+const HASWELL: &[&str] =
+    &[include_str!("../data/haswell.tsv"), include_str!("../data/haswell_more.tsv")];
+/// Golden Cove, from LLVM's scheduling model, and what was measured better.
+const GOLDEN_COVE: &[&str] =
+    &[include_str!("../data/goldencove.tsv"), include_str!("../data/goldencove_more.tsv")];
 /// More uops than this are cut off; only privileged and system instructions have them.
 const UOPS_MAX: usize = 160;
 
@@ -92,36 +94,102 @@ pub struct TableError {
     pub rule: &'static str,
 }
 
+/// A core family with an instruction table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Family {
+    /// Eight ports, numbered as in [`ports`].
+    #[default]
+    Haswell,
+    /// Twelve ports. The tables name them as Intel's event counters do: 0, 1, 5, 6 and b (11) for
+    /// arithmetic, 2, 3 and a (10) for loads, 7 and 8 for addresses of stores, 4 and 9 for their
+    /// data. A [`Row`] has Haswell's sets of the same purpose, [`ports::ALU`] for all five
+    /// arithmetic ports, and bit 7 for port 11 in any other set: the core knows what each set is
+    /// on its family. Forms that the tables lack have Haswell's rows.
+    GoldenCove,
+}
+
+impl Family {
+    /// All, with the names that machine files have for them.
+    pub const ALL: [(&str, Family); 2] =
+        [("haswell", Family::Haswell), ("goldencove", Family::GoldenCove)];
+
+    /// The family of that name.
+    pub fn find(name: &str) -> Option<Family> {
+        Self::ALL.iter().find(|(n, _)| *n == name).map(|(_, family)| *family)
+    }
+
+    /// The set in a row for a set of ports of the tables, a bit for each number.
+    fn ports(self, mask: u16) -> Option<u8> {
+        let arithmetic = mask & 0b1000_0110_0011;
+        match (self, mask) {
+            (Family::Haswell, _) => u8::try_from(mask).ok(),
+            (_, 0b0100_0000_1100) => Some(ports::LOAD),
+            (_, 0b0001_1000_0000) => Some(ports::STORE_ADDRESS),
+            (_, 0b0010_0001_0000) => Some(ports::STORE_DATA),
+            (_, 0b1000_0110_0011) => Some(ports::ALU),
+            _ if mask == arithmetic => Some((mask & 0xff) as u8 | (mask >> 4) as u8 & 0x80),
+            _ => None,
+        }
+    }
+}
+
 /// All rows of a core family, by form.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Table {
     rows: HashMap<u64, Row>,
+    family: Family,
 }
 
 impl Table {
     /// The table of Haswell.
     pub fn haswell() -> Table {
+        Table::of(Family::Haswell)
+    }
+
+    /// The table of a family.
+    pub fn of(family: Family) -> Table {
         // The texts are part of the program; a test reads them.
-        Table::parse(&[HASWELL, HASWELL_MORE]).unwrap_or_default()
+        let empty = |_| Table { rows: HashMap::new(), family };
+        let mut table = Table::parse(HASWELL).unwrap_or_else(empty);
+        if family == Family::GoldenCove {
+            table = table.replaced_by(GOLDEN_COVE, family).unwrap_or_else(empty);
+        }
+        table
     }
 
     /// Reads tables in the format that their header describes; later ones replace earlier rows.
+    /// The ports are Haswell's.
     pub fn parse(texts: &[&str]) -> Result<Table, TableError> {
+        let rows = HashMap::with_capacity(4096);
+        Table { rows, family: Family::Haswell }.replaced_by(texts, Family::Haswell)
+    }
+
+    /// The table with the rows of these texts in place of those for the same forms.
+    fn replaced_by(self, texts: &[&str], family: Family) -> Result<Table, TableError> {
         let names: HashMap<String, Mnemonic> =
             Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
-        let mut rows = HashMap::with_capacity(4096);
+        let mut rows = self.rows;
         for text in texts {
             for (i, line) in text.lines().enumerate() {
                 if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
                     continue;
                 }
-                let (key, row) = parse_row(line, &names).map_err(|(what, value, rule)| {
-                    TableError { line: i + 1, what, value: value.to_string(), rule }
-                })?;
+                let (key, row) =
+                    parse_row(line, &names, family).map_err(|(what, value, rule)| TableError {
+                        line: i + 1,
+                        what,
+                        value: value.to_string(),
+                        rule,
+                    })?;
                 rows.insert(key.packed(), row);
             }
         }
-        Ok(Table { rows })
+        Ok(Table { rows, family })
+    }
+
+    /// Whose it is.
+    pub fn family(&self) -> Family {
+        self.family
     }
 
     /// Number of forms.
@@ -151,6 +219,7 @@ type Fault<'a> = (&'static str, &'a str, &'static str);
 fn parse_row<'a>(
     line: &'a str,
     names: &HashMap<String, Mnemonic>,
+    family: Family,
 ) -> Result<(Key, Row), Fault<'a>> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [form, fused, unfused, groups, low, high, cycles] = cells[..] else {
@@ -159,7 +228,7 @@ fn parse_row<'a>(
     let row = Row {
         fused: count(fused)?,
         unfused: count(unfused)?,
-        groups: parse_groups(groups)?,
+        groups: parse_groups(groups, family)?,
         latency_min: latency(low)?,
         latency_max: latency(high)?,
         latency_bound: high.starts_with('<'),
@@ -183,18 +252,19 @@ fn latency(text: &str) -> Result<Option<u8>, Fault<'_>> {
     Ok(Some(cycles.min(255) as u8))
 }
 
-fn parse_groups(text: &str) -> Result<Vec<Group>, Fault<'_>> {
+fn parse_groups(text: &str, family: Family) -> Result<Vec<Group>, Fault<'_>> {
     const RULE: &str = "count*p and port digits, joined by +";
     let mut left = UOPS_MAX;
     let mut groups = Vec::new();
     for part in text.split('+').filter(|p| *p != "-") {
         let (n, ports) = part.split_once("*p").ok_or(("ports", text, RULE))?;
         let n: usize = n.parse().map_err(|_| ("ports", text, RULE))?;
-        let mut mask = 0u8;
+        let mut mask = 0u16;
         for c in ports.chars() {
-            let port = c.to_digit(8).ok_or(("ports", text, RULE))?;
+            let port = c.to_digit(12).ok_or(("ports", text, RULE))?;
             mask |= 1 << port;
         }
+        let mask = family.ports(mask).ok_or(("ports", text, "a set of ports of the family"))?;
         let count = n.min(left);
         left -= count;
         if count > 0 {

@@ -8,8 +8,9 @@ use std::process::Command;
 
 use iced_x86::{Decoder as Bytes, DecoderOptions, Instruction};
 use mallacc_decode::key::Key;
+use mallacc_decode::table::{Group, ports};
 use mallacc_decode::values::Values;
-use mallacc_decode::{Decoder, Table, UopFlags};
+use mallacc_decode::{Decoder, Family, Table, UopFlags};
 use proptest::prelude::*;
 use stream::BlockDef;
 
@@ -57,6 +58,54 @@ fn the_built_in_table_reads_completely() {
         .collect();
     assert_eq!(parsed.len(), forms.len(), "one form per row, no two forms with one key");
     assert_eq!(Table::haswell().len(), parsed.len());
+}
+
+#[test]
+fn golden_coves_table_is_what_the_generator_makes() {
+    const MCA: &str = "llvm-mca-22";
+    let data = root().join("crates/decode/data");
+    if Command::new(MCA).arg("--version").output().is_err() {
+        return println!("skipped: {MCA} is missing (make setup-tables)");
+    }
+    let script = root().join("tools/llvm_table.py");
+    let mut command = Command::new("python3");
+    command.arg(script).args([MCA, "sapphirerapids"]).arg(data.join("haswell.tsv"));
+    let run = match command.output() {
+        Ok(run) => run,
+        Err(e) => return println!("skipped: python3 does not run ({e})"),
+    };
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let committed = include_str!("../data/goldencove.tsv");
+    assert!(String::from_utf8_lossy(&run.stdout) == committed, "regenerate data/goldencove.tsv");
+}
+
+#[test]
+fn golden_coves_rows_stand_in_place_of_haswells() {
+    let (haswell, table) = (Table::haswell(), Table::of(Family::GoldenCove));
+    assert!(table.len() >= haswell.len(), "forms that it lacks are Haswell's");
+    let row = |hex: &str| {
+        let code = common::bytes(hex);
+        let mut decoder = Bytes::with_ip(64, &code, common::BASE, DecoderOptions::NONE);
+        let insn = decoder.decode();
+        let immediate = decoder.get_constant_offsets(&insn).has_immediate();
+        table.exact(Key::of(&insn, immediate)).expect(hex).clone()
+    };
+    // add rax,rbx: five ports; add [rax],rbx: those of loads, addresses and data too.
+    assert_eq!(row("4801d8").groups, [Group { count: 1, ports: ports::ALU }]);
+    let all = [ports::STORE_DATA, ports::STORE_ADDRESS, ports::LOAD, ports::ALU];
+    assert_eq!(row("480118").groups, all.map(|ports| Group { count: 1, ports }));
+    // lea rax,[rbx+rcx*4]: ports 1, 5 and 11, which is bit 7. jmp: Haswell's port 6.
+    assert_eq!(row("488d048b").groups, [Group { count: 1, ports: 0b1010_0010 }]);
+    assert_eq!(row("eb00").groups, [Group { count: 1, ports: 0b0100_0000 }]);
+}
+
+#[test]
+fn an_addition_that_rename_carries_out_depends_on_its_register_and_needs_no_port() {
+    let code = common::bytes("4883c008"); // add rax,8
+    let uop = |family| Decoder::of(family).block(&common::def_at(common::BASE, &code)).uops[0];
+    let [old, new] = [Family::Haswell, Family::GoldenCove].map(uop);
+    assert!(new.flags.has(UopFlags::RENAMED) && !old.flags.has(UopFlags::RENAMED));
+    assert_eq!((new.srcs, new.dsts), (old.srcs, old.dsts));
 }
 
 #[test]

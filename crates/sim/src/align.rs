@@ -49,7 +49,8 @@ struct Open {
 
 /// Turns packets into batches.
 pub struct Aligner {
-    decoder: Decoder,
+    /// One for each core family, at least one.
+    decoders: Vec<Decoder>,
     known: Vec<Known>,
     thread: Option<u32>,
     open: Option<Open>,
@@ -71,10 +72,10 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// For the code of one stream.
-    pub fn new(decoder: Decoder) -> Self {
+    /// For the code of one stream and the core families of its machines.
+    pub fn new(decoders: Vec<Decoder>) -> Self {
         Self {
-            decoder,
+            decoders,
             known: Vec::new(),
             thread: None,
             open: None,
@@ -156,7 +157,8 @@ impl Aligner {
             if def.id as usize != self.known.len() || !def.is_well_formed() {
                 return Err(broken("a block out of order or with wrong lengths"));
             }
-            let block = Arc::new(whole_instructions(&self.decoder, def));
+            let variants = variants(&self.decoders, def);
+            let Some(block) = variants.first() else { continue };
             self.unknown_instructions += u64::from(block.unknown);
             let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
             let last_repeat = block.insns.last().filter(|insn| insn.rep);
@@ -166,9 +168,9 @@ impl Aligner {
                 has_roi: block.markers.iter().any(|m| roi(m.op)),
                 repeats: if block.insns.len() == 1 { ends } else { 0 },
                 ends_with_repeat: ends,
-                block: Arc::clone(&block),
+                block: Arc::clone(block),
             });
-            batch.blocks.push(block);
+            batch.blocks.push(variants);
         }
         Ok(())
     }
@@ -306,6 +308,19 @@ fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
 
 fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
+}
+
+/// The block as each family decodes it. They share the stream's addresses, so they must have the
+/// same memory slots; one that has not (of a gather, which has as many as its family loads) is the
+/// first family's.
+fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
+    let mut variants: Vec<Arc<Block>> = Vec::with_capacity(decoders.len());
+    for decoder in decoders {
+        let block = whole_instructions(decoder, def);
+        let same = variants.first().filter(|first| first.slots != block.slots).map(Arc::clone);
+        variants.push(same.unwrap_or_else(|| Arc::new(block)));
+    }
+    variants
 }
 
 /// The decoded block, without a last instruction that an OS page ends in: the feeder's

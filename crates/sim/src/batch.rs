@@ -52,8 +52,9 @@ pub enum Item {
 /// A piece of the stream, shared by all machines.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Blocks first used in this batch; their numbers continue those of earlier batches.
-    pub blocks: Vec<Arc<Block>>,
+    /// Blocks first used in this batch, as each core family decodes them; their numbers continue
+    /// those of earlier batches.
+    pub blocks: Vec<Vec<Arc<Block>>>,
     /// What happens, in order.
     pub items: Vec<Item>,
     /// The steps that the items count.

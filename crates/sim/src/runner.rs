@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use accel::Choice;
-use decode::Decoder;
+use decode::{Decoder, Family};
 use params::ConfigError;
 use stream::{Packet, Source, StreamError};
 use uarch::{Core, Machine};
@@ -101,13 +101,15 @@ impl Progress for () {
 /// Runs the stream through all configurations. `stop` ends it early at a packet boundary.
 pub fn run(
     source: &mut dyn Source,
-    decoder: Decoder,
     plan: Plan,
     specs: &[ConfigSpec],
     stop: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, RunError> {
-    let workers = specs.iter().map(worker).collect::<Result<Vec<_>, _>>()?;
+    let families = families(specs)?;
+    let workers =
+        specs.iter().map(|spec| worker(spec, &families)).collect::<Result<Vec<_>, _>>()?;
+    let decoders = families.iter().map(|family| Decoder::of(*family)).collect();
     thread::scope(|scope| {
         let mut senders = Vec::new();
         let mut handles = Vec::new();
@@ -116,7 +118,7 @@ pub fn run(
             senders.push(sender);
             handles.push(scope.spawn(move || worker.run(&receiver)));
         }
-        let (facts, error) = feed(source, decoder, plan, &senders, stop, progress);
+        let (facts, error) = feed(source, decoders, plan, &senders, stop, progress);
         drop(senders);
         let mut measured = Vec::new();
         for (handle, spec) in handles.into_iter().zip(specs) {
@@ -126,22 +128,40 @@ pub fn run(
     })
 }
 
-fn worker(spec: &ConfigSpec) -> Result<Worker, RunError> {
+/// The core families of the machines, each once; Haswell where there is no machine.
+fn families(specs: &[ConfigSpec]) -> Result<Vec<Family>, RunError> {
+    let mut families = Vec::new();
+    for spec in specs {
+        let family = spec.machine.family();
+        let family = family.map_err(|error| RunError::Config { name: spec.name.clone(), error })?;
+        if !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    if families.is_empty() {
+        families.push(Family::default());
+    }
+    Ok(families)
+}
+
+fn worker(spec: &ConfigSpec, families: &[Family]) -> Result<Worker, RunError> {
     let config = |error| RunError::Config { name: spec.name.clone(), error };
     let accelerator = spec.accelerator.build().map_err(config)?;
-    Ok(Worker::new(Core::new(&spec.machine, accelerator, ()).map_err(config)?))
+    let family = spec.machine.family().map_err(config)?;
+    let at = families.iter().position(|known| *known == family).unwrap_or(0);
+    Ok(Worker::new(Core::new(&spec.machine, accelerator, ()).map_err(config)?, at))
 }
 
 /// Reads the source to its end, the plan's end, or the user's stop.
 fn feed(
     source: &mut dyn Source,
-    decoder: Decoder,
+    decoders: Vec<Decoder>,
     plan: Plan,
     senders: &[SyncSender<Arc<Batch>>],
     stop: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> (StreamFacts, Option<StreamError>) {
-    let mut aligner = Aligner::new(decoder);
+    let mut aligner = Aligner::new(decoders);
     let mut planner = Planner::new(plan);
     let mut batch = Batch::default();
     let mut packet = Packet::default();

@@ -30,6 +30,8 @@ pub struct Measured {
 /// A machine at work.
 pub struct Worker {
     core: Core,
+    /// Which of a batch's decodings is the core's.
+    family: usize,
     blocks: Vec<Arc<Block>>,
     timed: bool,
     /// Reading at the start of the current timed stretch.
@@ -41,11 +43,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A machine at the start of the stream.
-    pub fn new(core: Core) -> Self {
+    /// A machine at the start of the stream, of the given number among its core families.
+    pub fn new(core: Core, family: usize) -> Self {
         Self {
             stretch: Counters::read(&core),
             core,
+            family,
             blocks: Vec::new(),
             timed: false,
             sample: None,
@@ -65,7 +68,7 @@ impl Worker {
 
     /// Takes one batch.
     pub fn batch(&mut self, batch: &Batch) {
-        self.blocks.extend(batch.blocks.iter().cloned());
+        self.blocks.extend(batch.blocks.iter().map(|block| Arc::clone(&block[self.family])));
         let mut next = 0;
         for item in &batch.items {
             match *item {

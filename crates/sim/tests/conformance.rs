@@ -20,7 +20,7 @@ fn spec(name: &str, accelerator: Choice) -> ConfigSpec {
 
 fn simulate(source: &mut dyn Source, plan: Plan, specs: &[ConfigSpec]) -> Outcome {
     let stop = AtomicBool::new(false);
-    let outcome = run(source, decode::Decoder::haswell(), plan, specs, &stop, &mut ()).unwrap();
+    let outcome = run(source, plan, specs, &stop, &mut ()).unwrap();
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     outcome
 }
@@ -176,8 +176,7 @@ fn a_maximum_stops_the_run_and_a_stream_that_lies_about_its_blocks_is_refused() 
     packets.0[0].events.push(stream::event::block(99));
     let stop = AtomicBool::new(false);
     let specs = &choices()[..1];
-    let decoder = decode::Decoder::haswell();
-    let outcome = run(&mut packets, decoder, WHOLE, specs, &stop, &mut ()).unwrap();
+    let outcome = run(&mut packets, WHOLE, specs, &stop, &mut ()).unwrap();
     assert!(outcome.error.unwrap().to_string().contains("never described"));
     assert!(counters(&Outcome { error: None, ..outcome }, 0)["core.cycles"] > 0, "kept");
 }

@@ -36,8 +36,8 @@ fn a_replay_of_the_operations_hits_exactly_where_the_simulated_cache_hits() {
     };
     let sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
     let plan = Plan { skip: 0, max: None, sample, budget: None, roi_only: false };
-    let (decoder, stop) = (decode::Decoder::haswell(), AtomicBool::new(false));
-    let outcome = run(&mut packets.clone(), decoder, plan, &[spec], &stop, &mut ()).unwrap();
+    let stop = AtomicBool::new(false);
+    let outcome = run(&mut packets.clone(), plan, &[spec], &stop, &mut ()).unwrap();
     let measured = &outcome.measured[0];
     let simulated = measured.whole.counters.named(&measured.names);
     assert_eq!(lookups, simulated["malloc_cache.lookup_hits"]);

@@ -1,8 +1,8 @@
 //! Machine configuration and the out-of-order core model.
 //!
 //! Reading order: [`params`] (what can be set), [`machine`] (a whole machine from a TOML file),
-//! `core` (a uop's life), then its stages: [`frontend`], [`calendar`] (ports and reservation
-//! station), [`stores`], [`retire`]; [`calls`] measures allocator calls.
+//! `core` (a uop's life), then its stages: [`frontend`], [`calendar`] and [`ports`] (ports and
+//! reservation station), [`stores`], [`retire`]; [`calls`] measures allocator calls.
 
 pub mod calendar;
 pub mod calls;
@@ -11,6 +11,7 @@ pub mod frontend;
 pub mod machine;
 pub mod observe;
 pub mod params;
+pub mod ports;
 pub mod retire;
 pub mod stores;
 

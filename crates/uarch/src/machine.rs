@@ -1,5 +1,6 @@
 //! A machine: core, memory hierarchy and predictors, read strictly from a TOML file.
 
+use decode::Family;
 use memory::MemoryParams;
 use params::{ConfigError, Param, params, toml, unknown_name};
 use predict::PredictParams;
@@ -68,7 +69,16 @@ impl Machine {
         }
     }
 
+    /// Whose instruction table and ports it has.
+    pub fn family(&self) -> Result<Family, ConfigError> {
+        let name = &self.core.instructions;
+        let valid = Family::ALL.map(|(name, _)| name);
+        let unknown = || unknown_name("instruction table", name, name, &valid);
+        Family::find(name).ok_or_else(unknown)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
+        self.family()?;
         let core = &self.core;
         for (name, value, low, high) in [
             ("core.allocate_width", core.allocate_width, 1, 16),
@@ -146,6 +156,7 @@ mod tests {
             ("[core]\nrob = 4", "core.rob = 4: must be 8 to 512; try 8"),
             ("[core]\nrobb = 4", "did you mean \"rob\""),
             ("[core.uop_cache]\nsets = 33", "must be a power of two; try 64"),
+            ("[core]\ninstructions = \"hasvell\"", "did you mean \"haswell\""),
             ("core = 3", "must be a section"),
             ("[core", "line 1: not valid TOML"),
         ] {

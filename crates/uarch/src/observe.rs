@@ -2,6 +2,8 @@
 
 use decode::Uop;
 
+use crate::ports::Port;
+
 /// Execution times of a uop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
@@ -11,8 +13,8 @@ pub struct Times {
     pub issued: u64,
     /// Its result was there.
     pub completed: u64,
-    /// Port, one bit; 0 if it needed none.
-    pub port: u8,
+    /// Port, one bit ([`crate::ports::number`]); 0 if it needed none.
+    pub port: Port,
 }
 
 /// Sees each fused uop allocate and retire, and each uop execute, in program order.

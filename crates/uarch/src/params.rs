@@ -7,6 +7,8 @@
 params::params! {
     /// The out-of-order core.
     pub struct CoreParams {
+        /// Core family of the instruction table: uops, ports, latencies (uops.info, Haswell).
+        instructions: String = "haswell".into(), "";
         /// Fused uops allocated and renamed per cycle ([IOM]: 4).
         allocate_width: u32 = 4, "fused uops/cycle";
         /// Fused uops retired per cycle ([IOM]: 4).

@@ -141,7 +141,8 @@ pub fn steady_state(machine: &Machine, bytes: &[u8]) -> Result<Prediction, Block
 impl Blocks {
     /// For blocks on this machine, without an accelerator.
     pub fn new(machine: &Machine) -> Result<Self, BlockError> {
-        let blocks = Self { machine: in_first_level(machine), decoder: Decoder::haswell() };
+        let decoder = Decoder::of(machine.family()?);
+        let blocks = Self { machine: in_first_level(machine), decoder };
         blocks.core(())?;
         Ok(blocks)
     }
@@ -187,7 +188,7 @@ impl Blocks {
         skip: u64,
         iterations: u64,
     ) -> Result<Timeline, BlockError> {
-        let mut run = self.start(bytes, Recorder::default())?;
+        let mut run = self.start(bytes, Recorder::new(self.decoder.table().family()))?;
         run.advance(skip.min(TIMELINE_MAX));
         for iteration in 0..iterations.clamp(1, TIMELINE_MAX) {
             run.core.observer_mut().begin(iteration);
@@ -214,10 +215,13 @@ const OUTER_SETS: u64 = 64;
 fn in_first_level(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     let memory = &mut machine.memory;
-    for (size, assoc) in
-        [(&mut memory.l2.size, memory.l2.assoc), (&mut memory.llc.size, memory.llc.assoc)]
+    // The last level includes the first ones, so that it must hold them.
+    let first = memory.l1i.size + memory.l1d.size;
+    for (size, assoc, least) in
+        [(&mut memory.l2.size, memory.l2.assoc, 0), (&mut memory.llc.size, memory.llc.assoc, first)]
     {
-        *size = (*size).min(OUTER_SETS * u64::from(assoc) * memory.line);
+        let set = u64::from(assoc) * memory.line;
+        *size = (*size).min(set * OUTER_SETS.max(least.div_ceil(set).next_power_of_two()));
     }
     machine
 }

@@ -145,7 +145,7 @@ fn flush(out: &mut String, run: &mut (char, String)) {
 }
 
 fn letter(u: &UopEvents, cycle: u64) -> (char, char) {
-    let port = u.port.and_then(|p| char::from_digit(u32::from(p), 10));
+    let port = u.port.and_then(|p| char::from_digit(u32::from(p), 12));
     match cycle {
         c if c == u.retired => ('r', 'R'),
         c if c < u.allocated => ('q', 'q'),

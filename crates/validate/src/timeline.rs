@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use decode::{Uop, UopFlags, UopKind};
+use decode::{Family, Uop, UopFlags, UopKind};
+use uarch::ports::number;
 use uarch::{Observer, Times};
 
 /// One uop and its event cycles, counted from the first event of the timeline.
@@ -44,6 +45,7 @@ pub struct Timeline {
 /// Collects events from the core.
 #[derive(Default)]
 pub struct Recorder {
+    family: Family,
     watching: bool,
     iteration: u64,
     delivered: u64,
@@ -54,6 +56,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Of a core with this family's ports.
+    pub fn new(family: Family) -> Self {
+        Self { family, ..Self::default() }
+    }
+
     /// What follows belongs to this iteration.
     pub fn begin(&mut self, iteration: u64) {
         self.watching = true;
@@ -108,7 +115,7 @@ impl Observer for Recorder {
             instruction: usize::from(uop.insn),
             kind,
             fused: uop.flags.has(UopFlags::FUSED) && !split,
-            port: (times.port != 0).then(|| times.port.trailing_zeros() as u8),
+            port: number(self.family, times.port),
             delivered: self.delivered,
             allocated: self.allocated,
             ready: times.ready,

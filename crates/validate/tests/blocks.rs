@@ -108,3 +108,32 @@ fn a_timeline_has_the_events_of_each_uop_in_order() {
     assert_eq!(page.matches("<tr").count(), 1 + timeline.uops.len());
     assert!(!page.contains("http:") && !page.contains("https:"), "opens without a network");
 }
+
+#[track_caller]
+fn close_on_golden_cove(hex: &str, expected: f64) {
+    let machine = Machine::find("goldencove").unwrap();
+    let cycles = steady_state(&machine, &parse_hex(hex).unwrap()).unwrap().cycles_per_iteration;
+    assert!((cycles - expected).abs() < 0.02, "{hex}: {cycles} cycles, expected {expected}");
+}
+
+#[test]
+fn golden_cove_has_three_ports_for_loads_and_five_for_arithmetic() {
+    close_on_golden_cove("488b07", 1.0 / 3.0); // mov rax, [rdi]
+    // Five chains: add rax, rbx; add rcx, rbx; add rdx, rbx; add rsi, rbx; add rdi, rbx.
+    let additions = "4801d84801d94801da4801de4801df";
+    close_on_golden_cove(additions, 1.0);
+    close(additions, 5.0 / 4.0);
+}
+
+#[test]
+fn golden_cove_carries_out_additions_of_immediates_at_rename() {
+    // A chain of add rax, 1: as many a cycle as are allocated.
+    let machine = Machine::find("goldencove").unwrap();
+    close_on_golden_cove("4883c001", 1.0 / f64::from(machine.core.allocate_width));
+    close("4883c001", 1.0);
+}
+
+#[test]
+fn golden_coves_integer_divider_is_busy_as_long_as_measured() {
+    close_on_golden_cove("31d2b8e8030000f7f3", 6.0); // xor edx,edx; mov eax,1000; div ebx
+}

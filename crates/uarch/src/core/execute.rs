@@ -91,6 +91,9 @@ impl<O: Observer> Core<O> {
     /// Uops that rename finishes: nops, idioms and eliminated moves.
     #[inline(always)]
     fn at_rename(&mut self, uop: &Uop) -> bool {
+        if uop.flags.has(UopFlags::RENAMED) {
+            return self.computed_at_rename(uop);
+        }
         let mut ready = 0;
         if uop.flags.has(UopFlags::SERIALIZE) {
             self.wait_at_rename(uop);
@@ -134,6 +137,17 @@ impl<O: Observer> Core<O> {
             let own = self.allocator.cycle + u64::from(uop.latency);
             self.allocator.barrier(own.max(self.retire.last() + 1), Component::Serialize);
         }
+    }
+
+    /// A uop that rename computes: its results are there when its source is.
+    #[inline(never)]
+    fn computed_at_rename(&mut self, uop: &Uop) -> bool {
+        let now = self.allocator.cycle;
+        let source = uop.srcs.iter().map(|src| self.ready[usize::from(src.0)]).max();
+        let done = now.max(source.unwrap_or(0));
+        self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
+        self.complete(uop, done, Component::Execute);
+        true
     }
 
     /// The fused uop in work waits for an entry: it is the first of a later cycle's group.
@@ -260,7 +274,7 @@ impl<O: Observer> Core<O> {
     /// A load that missed the DTLB goes through its port once more when its translation is there,
     /// in the cycle after at the earliest. Loads in a row that wait for one page all do.
     #[cold]
-    fn issue_again(&mut self, port: u8, issued: u64, access: &mut memory::Access) {
+    fn issue_again(&mut self, port: Port, issued: u64, access: &mut memory::Access) {
         let translated = self.memory.translated().max(issued);
         let again = self.calendar.issue(port, translated + 1);
         access.ready += again - translated;

@@ -95,7 +95,13 @@ impl<O: Observer> Core<O> {
 
     /// The first cycle in which both the port and the unit are free. Also says when the uop would
     /// have started if its entry had not been blocked.
-    fn issue_in_malloc_unit(&mut self, port: u8, ready: u64, wanted: u64, busy: u64) -> (u64, u64) {
+    fn issue_in_malloc_unit(
+        &mut self,
+        port: Port,
+        ready: u64,
+        wanted: u64,
+        busy: u64,
+    ) -> (u64, u64) {
         let unblocked = self.malloc_unit.first_free(ready, busy);
         let start = self.malloc_unit.first_free(wanted, busy);
         let issued = self.calendar.issue(port, start);

@@ -28,12 +28,13 @@ use params::ConfigError;
 use predict::Predictor;
 use stream::MarkerOp;
 
-use crate::calendar::{Calendar, Unit};
+use crate::calendar::Unit;
 use crate::calls::CallTracker;
 use crate::frontend::{FetchCause, FrontEnd};
 use crate::machine::Machine;
 use crate::observe::{Observer, Times};
 use crate::params::CoreParams;
+use crate::ports::{Port, Ports};
 use crate::retire::{Component, Retire};
 use crate::stores::Stores;
 use allocate::Allocator;
@@ -95,7 +96,7 @@ pub struct Core<O: Observer = ()> {
     page_fault_cycles: u64,
     fetch: FrontEnd,
     allocator: Allocator,
-    calendar: Calendar,
+    calendar: Ports,
     divider: Unit,
     malloc_unit: Unit,
     stores: Stores,
@@ -170,7 +171,7 @@ impl<O: Observer> Core<O> {
             page_fault_cycles: machine.memory.page_fault.cycles,
             fetch: FrontEnd::new(&params, latency),
             allocator: Allocator::new(&params),
-            calendar: Calendar::new(),
+            calendar: Ports::new(machine.family()?),
             divider: Unit::default(),
             malloc_unit: Unit::default(),
             stores: Stores::new(),

@@ -81,7 +81,8 @@ impl Chase {
         let none = registry::find("none")?;
         let core = Core::new(machine, none.build(&none.defaults())?, ())?;
         let (lens, bytes) = (LENGTHS.to_vec(), LOOP.to_vec());
-        let block = Decoder::haswell().block(&BlockDef { id: 0, addr: CODE, lens, bytes });
+        let block =
+            Decoder::of(machine.family()?).block(&BlockDef { id: 0, addr: CODE, lens, bytes });
         let mut chase = Self { core, block, places };
         for at in 0..chase.places.len() {
             chase.core.warm(&step(&chase.block, &chase.places[at..=at]));

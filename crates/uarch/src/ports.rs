@@ -1,0 +1,141 @@
+//! The ports of a core family: what a uop's set of ports is on this machine.
+//!
+//! Haswell has eight ports and one [`Calendar`] for them. Golden Cove has twelve, and a scheduler
+//! for arithmetic apart from those for memory, so it has two calendars:
+//!
+//! ```text
+//!   set in the uop            calendar   its bits
+//!   LOAD                      memory     1 to 3   ports 10, 2, 3
+//!   STORE_DATA                memory     4, 5     ports 4, 9
+//!   STORE_ADDRESS             memory     6, 7     ports 8, 7
+//!   ALU                       arithmetic 0, 1, 5, 6, 7   ports 0, 1, 5, 6, 11
+//!   any other                 arithmetic its own, bit 7 for port 11
+//! ```
+//!
+//! Within a calendar a port is chosen by the counts of waiting uops, as on Haswell.
+
+use decode::Family;
+use decode::table::ports;
+
+use crate::calendar::Calendar;
+
+/// One port: a bit of the first calendar, or of the second in the upper byte.
+pub type Port = u16;
+
+/// The ports and the uops that wait for them.
+pub struct Ports {
+    first: Calendar,
+    /// Of the ports to memory where they have schedulers of their own.
+    memory: Option<Box<Calendar>>,
+}
+
+impl Ports {
+    /// All free, at cycle 0.
+    pub fn new(family: Family) -> Self {
+        let memory = (family == Family::GoldenCove).then(Box::default);
+        Self { first: Calendar::new(), memory }
+    }
+
+    /// Uops in the reservation stations at the current allocation cycle.
+    #[inline(always)]
+    pub fn occupancy(&self) -> u32 {
+        self.first.occupancy() + self.memory.as_ref().map_or(0, |memory| memory.occupancy())
+    }
+
+    /// Moves allocation on to `cycle`; uops issued before it have left.
+    #[inline(always)]
+    pub fn advance(&mut self, cycle: u64) {
+        self.first.advance(cycle);
+        if let Some(memory) = &mut self.memory {
+            memory.advance(cycle);
+        }
+    }
+
+    /// The first cycle after the current one in which a waiting uop issues.
+    pub fn next_departure(&self) -> u64 {
+        let first = self.first.next_departure();
+        self.memory.as_ref().map_or(first, |memory| first.min(memory.next_departure()))
+    }
+
+    /// Binds a uop to one port of a set ([`Calendar::bind`]).
+    #[inline(always)]
+    pub fn bind(&mut self, set: u8, slot: u32) -> Port {
+        match &mut self.memory {
+            None => Port::from(self.first.bind(set, slot)),
+            Some(memory) => match set {
+                ports::LOAD => Port::from(memory.bind(0b0000_1110, slot)) << 8,
+                ports::STORE_DATA => Port::from(memory.bind(0b0011_0000, slot)) << 8,
+                ports::STORE_ADDRESS => Port::from(memory.bind(0b1100_0000, slot)) << 8,
+                ports::ALU => Port::from(self.first.bind(0b1110_0011, slot)),
+                _ => Port::from(self.first.bind(set, slot)),
+            },
+        }
+    }
+
+    /// Issues a uop bound to `port` ([`Calendar::issue`]).
+    #[inline(always)]
+    pub fn issue(&mut self, port: Port, ready: u64) -> u64 {
+        match &mut self.memory {
+            Some(memory) if port > 0xff => memory.issue((port >> 8) as u8, ready),
+            _ => self.first.issue(port as u8, ready),
+        }
+    }
+}
+
+/// The number of a port in the family's own counting; `None` for no port.
+pub fn number(family: Family, port: Port) -> Option<u8> {
+    const GOLDEN_COVE: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 11, 0, 10, 2, 3, 4, 9, 8, 7];
+    let bit = (port != 0).then(|| port.trailing_zeros() as u8)?;
+    Some(if family == Family::GoldenCove { GOLDEN_COVE[usize::from(bit)] } else { bit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ports to which uops of a set go in one cycle when more come than it has.
+    fn taken(family: Family, set: u8) -> Vec<u8> {
+        let mut all = Ports::new(family);
+        let mut seen = Vec::new();
+        for slot in 0..24 {
+            let port = all.bind(set, slot);
+            if all.issue(port, 10) == 10 {
+                seen.extend(number(family, port));
+            }
+            all.advance(u64::from(slot / 8));
+        }
+        seen.sort_unstable();
+        seen
+    }
+
+    #[test]
+    fn golden_coves_sets_are_its_own_ports() {
+        let family = Family::GoldenCove;
+        assert_eq!(taken(family, ports::ALU), [0, 1, 5, 6, 11]);
+        assert_eq!(taken(family, ports::LOAD), [2, 3, 10]);
+        assert_eq!(taken(family, ports::STORE_DATA), [4, 9]);
+        assert_eq!(taken(family, ports::STORE_ADDRESS), [7, 8]);
+        assert_eq!(taken(family, ports::BRANCH), [0, 6]);
+        assert_eq!(taken(family, 0b1010_0010), [1, 5, 11]);
+    }
+
+    #[test]
+    fn haswells_sets_are_their_bits() {
+        let family = Family::Haswell;
+        assert_eq!(taken(family, ports::ALU), [0, 1, 5, 6]);
+        assert_eq!(taken(family, ports::LOAD), [2, 3]);
+        assert_eq!(taken(family, ports::STORE_ADDRESS), [2, 3, 7]);
+    }
+
+    #[test]
+    fn both_schedulers_count_as_one_station() {
+        let mut all = Ports::new(Family::GoldenCove);
+        for set in [ports::ALU, ports::LOAD, ports::STORE_DATA] {
+            let port = all.bind(set, 0);
+            assert_eq!(all.issue(port, 5), 5);
+        }
+        assert_eq!((all.occupancy(), all.next_departure()), (3, 6));
+        all.advance(6);
+        assert_eq!(all.occupancy(), 0);
+    }
+}
