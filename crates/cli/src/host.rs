@@ -130,13 +130,11 @@ fn about(machine: &Machine) -> Vec<String> {
          error (the paper leaves it out too)"
             .to_owned(),
     ];
-    if machine.name != "haswell" {
-        notes.push(format!(
-            "{}: ports, uops and latencies of instructions are Haswell's, the only table there \
-             is; see the head of its machine file",
-            machine.name
-        ));
-    }
+    notes.push(format!(
+        "{}: what its model cannot say stands at the head of its machine file; uops, ports and \
+         latencies are of the table {}",
+        machine.name, machine.core.instructions
+    ));
     notes
 }
 

@@ -171,8 +171,8 @@ fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
 fn renamed(operands: &Operands, insn: &Instruction) -> Emitted {
     let mut dsts = operands.dsts;
     dsts.extend(operands.flag_dsts.iter());
-    let mut uop = to_uop(UopKind::Exec, ports::ALU, 0, &operands.srcs, &dsts);
-    uop.flags.0 |= UopFlags::MOVE | UopFlags::RENAMED;
+    let mut uop = to_uop(UopKind::Exec, 0, 0, &operands.srcs, &dsts);
+    uop.flags.0 |= UopFlags::RENAMED;
     single(uop, operands, insn)
 }
 

@@ -112,14 +112,20 @@ impl UopFlags {
     /// it holds up the stores behind it for `latency` cycles.
     pub const STORE_FENCE: u16 = 1 << 15;
 
-    /// Together with `MOVE`: an instruction with one register source that rename carries out
-    /// itself, without an entry to keep track of: its results are ready when its source is.
-    pub const RENAMED: u16 = 1 << 15;
+    /// Both bits: an instruction with one register source that rename carries out itself, without
+    /// an entry to keep track of: its results are ready when its source is.
+    pub const RENAMED: u16 = Self::NO_EXEC | Self::MOVE;
 
     /// Whether any of the bits is set.
     #[inline(always)]
     pub fn has(self, bits: u16) -> bool {
         self.0 & bits != 0
+    }
+
+    /// Whether all of the bits are set.
+    #[inline(always)]
+    pub fn has_all(self, bits: u16) -> bool {
+        self.0 & bits == bits
     }
 }
 

@@ -104,7 +104,7 @@ fn an_addition_that_rename_carries_out_depends_on_its_register_and_needs_no_port
     let code = common::bytes("4883c008"); // add rax,8
     let uop = |family| Decoder::of(family).block(&common::def_at(common::BASE, &code)).uops[0];
     let [old, new] = [Family::Haswell, Family::GoldenCove].map(uop);
-    assert!(new.flags.has(UopFlags::RENAMED) && !old.flags.has(UopFlags::RENAMED));
+    assert!(new.flags.has_all(UopFlags::RENAMED) && !old.flags.has_all(UopFlags::RENAMED));
     assert_eq!((new.srcs, new.dsts), (old.srcs, old.dsts));
 }
 

@@ -27,27 +27,37 @@ pub struct Ports {
     first: Calendar,
     /// Of the ports to memory where they have schedulers of their own.
     memory: Option<Box<Calendar>>,
+    /// Uops that wait for those.
+    waiting_for_memory: u32,
 }
 
 impl Ports {
     /// All free, at cycle 0.
     pub fn new(family: Family) -> Self {
         let memory = (family == Family::GoldenCove).then(Box::default);
-        Self { first: Calendar::new(), memory }
+        Self { first: Calendar::new(), memory, waiting_for_memory: 0 }
     }
 
     /// Uops in the reservation stations at the current allocation cycle.
     #[inline(always)]
     pub fn occupancy(&self) -> u32 {
-        self.first.occupancy() + self.memory.as_ref().map_or(0, |memory| memory.occupancy())
+        self.first.occupancy() + self.waiting_for_memory
     }
 
     /// Moves allocation on to `cycle`; uops issued before it have left.
     #[inline(always)]
     pub fn advance(&mut self, cycle: u64) {
         self.first.advance(cycle);
+        if self.memory.is_some() {
+            self.advance_memory(cycle);
+        }
+    }
+
+    #[inline(never)]
+    fn advance_memory(&mut self, cycle: u64) {
         if let Some(memory) = &mut self.memory {
             memory.advance(cycle);
+            self.waiting_for_memory = memory.occupancy();
         }
     }
 
@@ -60,25 +70,39 @@ impl Ports {
     /// Binds a uop to one port of a set ([`Calendar::bind`]).
     #[inline(always)]
     pub fn bind(&mut self, set: u8, slot: u32) -> Port {
-        match &mut self.memory {
-            None => Port::from(self.first.bind(set, slot)),
-            Some(memory) => match set {
-                ports::LOAD => Port::from(memory.bind(0b0000_1110, slot)) << 8,
-                ports::STORE_DATA => Port::from(memory.bind(0b0011_0000, slot)) << 8,
-                ports::STORE_ADDRESS => Port::from(memory.bind(0b1100_0000, slot)) << 8,
-                ports::ALU => Port::from(self.first.bind(0b1110_0011, slot)),
-                _ => Port::from(self.first.bind(set, slot)),
-            },
+        if self.memory.is_some() {
+            return self.bind_apart(set, slot);
         }
+        Port::from(self.first.bind(set, slot))
+    }
+
+    #[inline(never)]
+    fn bind_apart(&mut self, set: u8, slot: u32) -> Port {
+        let bits = match set {
+            ports::LOAD => 0b0000_1110,
+            ports::STORE_DATA => 0b0011_0000,
+            ports::STORE_ADDRESS => 0b1100_0000,
+            ports::ALU => return Port::from(self.first.bind(0b1110_0011, slot)),
+            _ => return Port::from(self.first.bind(set, slot)),
+        };
+        self.memory.as_mut().map_or(0, |memory| Port::from(memory.bind(bits, slot)) << 8)
     }
 
     /// Issues a uop bound to `port` ([`Calendar::issue`]).
     #[inline(always)]
     pub fn issue(&mut self, port: Port, ready: u64) -> u64 {
-        match &mut self.memory {
-            Some(memory) if port > 0xff => memory.issue((port >> 8) as u8, ready),
-            _ => self.first.issue(port as u8, ready),
+        if port > 0xff {
+            return self.issue_to_memory(port, ready);
         }
+        self.first.issue(port as u8, ready)
+    }
+
+    #[inline(never)]
+    fn issue_to_memory(&mut self, port: Port, ready: u64) -> u64 {
+        let Some(memory) = &mut self.memory else { return ready };
+        let issued = memory.issue((port >> 8) as u8, ready);
+        self.waiting_for_memory = memory.occupancy();
+        issued
     }
 }
 

@@ -91,7 +91,7 @@ impl<O: Observer> Core<O> {
     /// Uops that rename finishes: nops, idioms and eliminated moves.
     #[inline(always)]
     fn at_rename(&mut self, uop: &Uop) -> bool {
-        if uop.flags.has(UopFlags::RENAMED) {
+        if uop.flags.has_all(UopFlags::RENAMED) {
             return self.computed_at_rename(uop);
         }
         let mut ready = 0;
