@@ -265,7 +265,7 @@ fn fuse_branch(block: &mut Block, at: usize) {
     if let Some(uop) = block.uops[range].iter_mut().rev().find(|u| u.kind == UopKind::Exec) {
         uop.ports = ports::BRANCH;
         uop.latency = 1;
-        uop.flags.0 = uop.flags.0 & !UopFlags::NO_EXEC | UopFlags::BRANCH;
+        uop.flags.0 = uop.flags.0 & !UopFlags::RENAMED | UopFlags::BRANCH;
     }
 }
 

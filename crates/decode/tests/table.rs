@@ -109,6 +109,15 @@ fn an_addition_that_rename_carries_out_depends_on_its_register_and_needs_no_port
 }
 
 #[test]
+fn an_addition_fused_with_its_branch_issues_as_that_branch() {
+    let code = common::bytes("48ffc975fb"); // dec rcx; jne
+    let block = Decoder::of(Family::GoldenCove).block(&common::def_at(common::BASE, &code));
+    let [uop] = block.uops[..] else { panic!("one uop") };
+    assert!(uop.flags.has(UopFlags::BRANCH) && !uop.flags.has(UopFlags::RENAMED));
+    assert_eq!((uop.ports, uop.latency), (ports::BRANCH, 1));
+}
+
+#[test]
 fn a_bad_row_is_an_error_that_names_it() {
     for (row, what) in [
         ("add r64,r64\t1\t1\t1*p0156\t1\t1", "row"),

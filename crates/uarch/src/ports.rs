@@ -12,7 +12,9 @@
 //!   any other                 arithmetic its own, bit 7 for port 11
 //! ```
 //!
-//! Within a calendar a port is chosen by the counts of waiting uops, as on Haswell.
+//! Within a calendar the port with the fewest waiting uops is chosen, as on Haswell, but of those
+//! that no uop of the same cycle has been given: six uops a cycle for five ports would otherwise
+//! crowd on two. How the hardware chooses is not published.
 
 use decode::Family;
 use decode::table::ports;
@@ -29,13 +31,15 @@ pub struct Ports {
     memory: Option<Box<Calendar>>,
     /// Uops that wait for those.
     waiting_for_memory: u32,
+    /// Bits of the first calendar and of the other that this cycle's uops are bound to.
+    bound: [u8; 2],
 }
 
 impl Ports {
     /// All free, at cycle 0.
     pub fn new(family: Family) -> Self {
         let memory = (family == Family::GoldenCove).then(Box::default);
-        Self { first: Calendar::new(), memory, waiting_for_memory: 0 }
+        Self { first: Calendar::new(), memory, waiting_for_memory: 0, bound: [0; 2] }
     }
 
     /// Uops in the reservation stations at the current allocation cycle.
@@ -58,6 +62,7 @@ impl Ports {
         if let Some(memory) = &mut self.memory {
             memory.advance(cycle);
             self.waiting_for_memory = memory.occupancy();
+            self.bound = [0; 2];
         }
     }
 
@@ -71,21 +76,29 @@ impl Ports {
     #[inline(always)]
     pub fn bind(&mut self, set: u8, slot: u32) -> Port {
         if self.memory.is_some() {
-            return self.bind_apart(set, slot);
+            return self.bind_apart(set);
         }
         Port::from(self.first.bind(set, slot))
     }
 
     #[inline(never)]
-    fn bind_apart(&mut self, set: u8, slot: u32) -> Port {
-        let bits = match set {
-            ports::LOAD => 0b0000_1110,
-            ports::STORE_DATA => 0b0011_0000,
-            ports::STORE_ADDRESS => 0b1100_0000,
-            ports::ALU => return Port::from(self.first.bind(0b1110_0011, slot)),
-            _ => return Port::from(self.first.bind(set, slot)),
+    fn bind_apart(&mut self, set: u8) -> Port {
+        let (to_memory, bits) = match set {
+            ports::LOAD => (true, 0b0000_1110),
+            ports::STORE_DATA => (true, 0b0011_0000),
+            ports::STORE_ADDRESS => (true, 0b1100_0000),
+            ports::ALU => (false, 0b1110_0011),
+            other => (false, other),
         };
-        self.memory.as_mut().map_or(0, |memory| Port::from(memory.bind(bits, slot)) << 8)
+        let calendar = match &mut self.memory {
+            Some(memory) if to_memory => &mut **memory,
+            _ => &mut self.first,
+        };
+        let bound = &mut self.bound[usize::from(to_memory)];
+        let free = bits & !*bound;
+        let port = calendar.bind(if free == 0 { bits } else { free }, 0);
+        *bound |= port;
+        Port::from(port) << (8 * u32::from(to_memory))
     }
 
     /// Issues a uop bound to `port` ([`Calendar::issue`]).

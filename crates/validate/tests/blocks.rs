@@ -127,13 +127,7 @@ fn golden_cove_has_three_ports_for_loads_and_five_for_arithmetic() {
 
 #[test]
 fn golden_cove_carries_out_additions_of_immediates_at_rename() {
-    // A chain of add rax, 1: as many a cycle as are allocated.
-    let machine = Machine::find("goldencove").unwrap();
-    close_on_golden_cove("4883c001", 1.0 / f64::from(machine.core.allocate_width));
-    close("4883c001", 1.0);
-}
-
-#[test]
-fn golden_coves_integer_divider_is_busy_as_long_as_measured() {
-    close_on_golden_cove("31d2b8e8030000f7f3", 6.0); // xor edx,edx; mov eax,1000; div ebx
+    // add rax, 1; add rax, 1; add rax, rbx: a chain of three additions, of one.
+    close_on_golden_cove("4883c0014883c0014801d8", 1.0);
+    close("4883c0014883c0014801d8", 3.0);
 }
