@@ -138,6 +138,13 @@ impl Calendar {
         (counts >> 16 & 0xff) as u32 + (counts >> 24 & 0xff) as u32
     }
 
+    /// Uops in the reservation station that are bound to one of these ports.
+    pub fn waiting_on(&self, ports: u8) -> u32 {
+        let counts = (self.waiting + self.bound_now - self.leaving).to_le_bytes();
+        let one = |port: usize| if ports >> port & 1 == 1 { u32::from(counts[port]) } else { 0 };
+        (0..8).map(one).sum()
+    }
+
     /// The first cycle after the current one in which a waiting uop issues.
     pub fn next_departure(&self) -> u64 {
         self.next_departure_from(u8::MAX)

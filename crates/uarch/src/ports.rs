@@ -24,6 +24,9 @@ use crate::calendar::Calendar;
 /// One port: a bit of the first calendar, or of the second in the upper byte.
 pub type Port = u16;
 
+/// Ports of loads in the calendar of memory.
+const LOADS: u8 = 0b0000_1110;
+
 /// The ports and the uops that wait for them.
 pub struct Ports {
     first: Calendar,
@@ -72,6 +75,24 @@ impl Ports {
         self.memory.as_ref().map_or(first, |memory| first.min(memory.next_departure()))
     }
 
+    /// Loads in the reservation stations.
+    #[inline(always)]
+    pub fn loads_waiting(&self) -> u32 {
+        if self.memory.is_some() { self.loads_apart() } else { self.first.loads_waiting() }
+    }
+
+    #[inline(never)]
+    fn loads_apart(&self) -> u32 {
+        self.memory.as_ref().map_or(0, |memory| memory.waiting_on(LOADS))
+    }
+
+    /// The first cycle after the current one in which a load issues.
+    #[cold]
+    pub fn next_load(&self) -> u64 {
+        let first = || self.first.next_departure_from(ports::LOAD);
+        self.memory.as_ref().map_or_else(first, |memory| memory.next_departure_from(LOADS))
+    }
+
     /// Binds a uop to one port of a set ([`Calendar::bind`]).
     #[inline(always)]
     pub fn bind(&mut self, set: u8, slot: u32) -> Port {
@@ -84,7 +105,7 @@ impl Ports {
     #[inline(never)]
     fn bind_apart(&mut self, set: u8) -> Port {
         let (to_memory, bits) = match set {
-            ports::LOAD => (true, 0b0000_1110),
+            ports::LOAD => (true, LOADS),
             ports::STORE_DATA => (true, 0b0011_0000),
             ports::STORE_ADDRESS => (true, 0b1100_0000),
             ports::ALU => (false, 0b1110_0011),

@@ -165,8 +165,7 @@ impl<O: Observer> Core<O> {
     #[cold]
     fn wait_for_load_entry(&mut self) {
         while self.calendar.loads_waiting() >= self.params.rs_loads {
-            let free = self.calendar.next_departure_from(decode::table::ports::LOAD);
-            self.hold_to(free, Component::Execute);
+            self.hold_to(self.calendar.next_load(), Component::Execute);
         }
     }
 
