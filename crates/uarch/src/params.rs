@@ -17,9 +17,10 @@ params::params! {
         rob: u32 = 192, "fused uops";
         /// Reservation station shared by all ports ([IOM]: 60).
         rs: u32 = 60, "uops";
-        /// Its entries that uops bound to the load ports can take. BHive's blocks: three loads, two
-        /// of them from places that the first one's value gives, take 1.76 cycles and not the 1.5
-        /// of two ports, whatever arithmetic there is beside them; 21 to 23 entries explain that.
+        /// Its entries that uops bound to the load ports can take. Not published (the manual calls
+        /// all entries shared): inferred from BHive's blocks, in which three loads, two of them
+        /// from places that the first one's value gives, take 1.76 cycles and not the 1.5 of two
+        /// ports, whatever arithmetic there is beside them. 20 to 24 fit the blocks equally well.
         rs_loads: u32 = 22, "uops";
         /// Load queue ([IOM]: 72).
         lq: u32 = 72, "loads";
