@@ -56,6 +56,42 @@ void _start(void) {
 }
 C
 
+# Pools with words of 32 bits, as Table 1 counts them; the C library's pools have words of 64 bits,
+# and it has no CAM.
+cat >pools.rs <<'RUST'
+#![no_std]
+use sma::{Cam, Deferred, Heap, Lm, PowerOfTwo, Tagged, Unchecked};
+type Pooled<P> = Deferred<&'static Heap<'static, 128, PowerOfTwo, Unchecked>, P>;
+macro_rules! pool {
+    ($alloc:ident, $free:ident, $pool:ty) => {
+        #[no_mangle]
+        pub unsafe extern "C" fn $alloc(pool: &'static Pooled<$pool>, bytes: usize) -> u32 {
+            Tagged::new(pool).alloc(bytes).map_or(0, |handle| handle.into_raw())
+        }
+        #[no_mangle]
+        pub unsafe extern "C" fn $free(pool: &'static Pooled<$pool>, reference: u32) -> bool {
+            Tagged::new(pool).free_bits(reference).is_ok()
+        }
+    };
+}
+pool!(lm_alloc, lm_free, Lm);
+pool!(cam_alloc, cam_free, Cam);
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
+RUST
+cat >pools.c <<'C'
+unsigned ALLOC(void *, unsigned long);
+unsigned char FREE(void *, unsigned);
+void *volatile pool;
+volatile unsigned reference;
+void _start(void) {
+  reference = ALLOC(pool, reference);
+  FREE(pool, reference);
+  for (;;) {
+  }
+}
+C
+
 # dlmalloc, the crate, allocate and free over one arena, from the sources that cargo has fetched.
 dlmalloc=$(find "${CARGO_HOME:-$HOME/.cargo}/registry/src" -path '*/dlmalloc-0.2*/src/lib.rs' \
   2>/dev/null | sort | tail -1)
@@ -113,6 +149,7 @@ measure() { # target, tool prefix, machine flags
   mkdir -p "$target"
   common="--target $target --edition 2024 -C opt-level=s -C panic=abort -C codegen-units=1
           -L $target --out-dir $target --cap-lints allow"
+  edition2021=$(echo "$common" | sed 's/--edition 2024/--edition 2021/')
   if ! [ -f "$target/libcore.rlib" ]; then
     # shellcheck disable=SC2086
     "$rustc" $common --crate-type rlib --crate-name core -Z force-unstable-if-unmarked \
@@ -136,12 +173,21 @@ measure() { # target, tool prefix, machine flags
       { cat link.log; exit 1; }
     count "$prefix" "$target" "$kind" size.elf
   done
+  # shellcheck disable=SC2086
+  "$rustc" $edition2021 --crate-type staticlib --crate-name pools \
+    --extern "sma=$target/libsma.rlib" pools.rs
+  for kind in lm cam; do
+    # shellcheck disable=SC2086
+    "$prefix-gcc" $machine "-DALLOC=${kind}_alloc" "-DFREE=${kind}_free" -Os -ffreestanding \
+      -nostdlib -nostartfiles -Wl,--gc-sections -Wl,-e,_start pools.c "$target/libpools.a" -lgcc \
+      -o pools.elf 2>link.log || { cat link.log; exit 1; }
+    count "$prefix" "$target" "$kind" pools.elf
+  done
   if [ -z "$dlmalloc" ] || [ -z "$cfg_if" ]; then
     echo "$target: dlmalloc left out, cargo has not fetched it (cargo fetch)"
     return 0
   fi
-  common="$common --edition 2021"
-  common=$(echo "$common" | sed 's/--edition 2024//')
+  common=$edition2021
   # shellcheck disable=SC2086
   "$rustc" $common --crate-type rlib --crate-name cfg_if "$cfg_if"
   # shellcheck disable=SC2086

@@ -3,66 +3,22 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "support/replay.rs"]
+mod replay;
 #[path = "support/rivals.rs"]
 mod rivals;
 
 use common::memory::Memory;
-use common::trace::{Event, PROFILES, generate, subset};
+use common::trace::PROFILES;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rivals::{Dl, Ours, Subject, Talc};
+use replay::Replay;
+use rivals::{Dl, Ours, Talc};
 use sma::{Deferred, Exact, Heap, Lm, PowerOfTwo, Unchecked, state_words};
-use std::ptr::NonNull;
-
-/// A trace with its allocations in slots, so that a replay does nothing but allocate and free.
-struct Replay {
-    /// Slot and size; a negative size frees.
-    steps: Vec<(u32, i32)>,
-    slots: Vec<Option<NonNull<u8>>>,
-    pairs: u64,
-}
-
-impl Replay {
-    fn new(events: &[Event]) -> Self {
-        let mut free: Vec<u32> = Vec::new();
-        let (mut high, mut at) = (0, std::collections::HashMap::new());
-        let steps = events.iter().map(|event| match *event {
-            Event::Alloc { id, bytes } => {
-                let slot = free.pop().unwrap_or_else(|| {
-                    high += 1;
-                    high - 1
-                });
-                at.insert(id, (slot, bytes as i32));
-                (slot, bytes as i32)
-            }
-            Event::Free { id } => {
-                let (slot, bytes) = at[&id];
-                free.push(slot);
-                (slot, -bytes)
-            }
-        });
-        let steps: Vec<_> = steps.collect();
-        Self { pairs: steps.len() as u64 / 2, steps, slots: vec![None; high as usize] }
-    }
-
-    #[inline]
-    fn run(&mut self, subject: &impl Subject) {
-        for &(slot, bytes) in &self.steps {
-            let slot = &mut self.slots[slot as usize];
-            if bytes > 0 {
-                *slot = subject.alloc(bytes as usize);
-            } else if let Some(ptr) = slot.take() {
-                // SAFETY: allocated by this replay with this size.
-                unsafe { subject.free(ptr, bytes.unsigned_abs() as usize) };
-            }
-        }
-    }
-}
 
 fn bench(c: &mut Criterion) {
     for bytes in [4096usize, 65536] {
-        for profile in &PROFILES {
-            let events = subset(&generate(profile, 4000, 1), bytes as u32, 1);
-            let mut replay = Replay::new(&events);
+        for (index, profile) in PROFILES.iter().enumerate() {
+            let mut replay = Replay::profile(index, bytes);
             let mut group = c.benchmark_group(format!("{}k/{}", bytes / 1024, profile.name));
             group.throughput(Throughput::Elements(replay.pairs));
             let mut memory = Memory::new(bytes, state_words::<128, Unchecked>(bytes));

@@ -16,6 +16,9 @@ pub unsafe trait RawArena {
     /// The rule for sizes.
     type Classes: crate::Classes;
 
+    /// Units of a block.
+    const PER_BLOCK: u32 = (Self::BLOCK / Self::GRANULE) as u32;
+
     /// Address of granule 0.
     fn base(&self) -> NonNull<u8>;
     /// Number of granules, those of one block at least.
@@ -41,17 +44,32 @@ pub unsafe trait RawArena {
     /// Bytes of state, of this layer and those below.
     fn state_bytes(&self) -> usize;
 
+    /// Rounds a request of at least a byte and at most a block. Every region has a block, so its
+    /// size need not be known.
+    #[inline(always)]
+    fn short_units(bytes: usize) -> Option<u32> {
+        let last = bytes.wrapping_sub(1);
+        (last < Self::BLOCK).then(|| {
+            let units = (last / Self::GRANULE) as u32 + 1;
+            <Self::Classes as crate::Classes>::round_tail(units)
+        })
+    }
+
     /// Rounds a request to units.
     ///
     /// # Errors
     /// Zero, or more than the region.
     #[inline(always)]
     fn units(&self, bytes: usize) -> Result<u32, AllocError> {
-        let units = bytes.div_ceil(Self::GRANULE) as u32;
-        if bytes.wrapping_sub(1) < Self::BLOCK {
-            // Every region has a block, so its size need not be known.
-            return Ok(<Self::Classes as crate::Classes>::round_tail(units));
-        }
+        Self::short_units(bytes).map_or_else(|| self.long_units(bytes), Ok)
+    }
+
+    /// `units` of what is not short, out of line: every call of `units` would hold it otherwise.
+    ///
+    /// # Errors
+    /// As `units`.
+    #[inline(never)]
+    fn long_units(&self, bytes: usize) -> Result<u32, AllocError> {
         let limit = self.granules() as usize * Self::GRANULE;
         if bytes == 0 {
             return Err(AllocError::ZeroSize);
@@ -59,8 +77,8 @@ pub unsafe trait RawArena {
         if bytes > limit {
             return Err(AllocError::TooLarge { bytes, limit });
         }
-        let per_block = const { Self::BLOCK / Self::GRANULE } as u32;
-        Ok(<Self::Classes as crate::Classes>::round(units, per_block))
+        let units = bytes.div_ceil(Self::GRANULE) as u32;
+        Ok(<Self::Classes as crate::Classes>::round(units, Self::PER_BLOCK))
     }
 
     /// The granule of a pointer.
@@ -87,19 +105,18 @@ pub unsafe trait RawArena {
         unsafe { self.base().add(granule as usize * Self::GRANULE) }
     }
 
-    /// `take` and `mark`, with the error.
-    ///
-    /// # Errors
-    /// Exhaustion.
-    #[inline]
-    fn take_marked(&self, units: u32) -> Result<u32, AllocError> {
-        match self.take(units) {
-            Some(granule) => {
-                self.mark(granule, units);
-                Ok(granule)
-            }
-            None => Err(AllocError::Exhausted { bytes: units as usize * Self::GRANULE }),
-        }
+    /// The error of a `take` that found nothing.
+    #[cold]
+    fn exhausted(&self, units: u32) -> AllocError {
+        AllocError::Exhausted { bytes: units as usize * Self::GRANULE }
+    }
+
+    /// `take` and `mark`.
+    #[inline(always)]
+    fn take_marked(&self, units: u32) -> Option<u32> {
+        let granule = self.take(units)?;
+        self.mark(granule, units);
+        Some(granule)
     }
 
     /// The size and alignment a request is served with.
@@ -180,25 +197,71 @@ pub trait Arena {
     fn total_state_bytes(&self) -> usize;
 }
 
+/// `alloc` of more than a block, out of line so that the short road is short.
+#[inline(never)]
+fn take_long<A: RawArena>(arena: &A, bytes: usize) -> Option<u32> {
+    let units = arena.long_units(bytes).ok()?;
+    // More than a block: what is asked for says so, and here the compiler learns it.
+    arena.take_marked(units.max(A::PER_BLOCK))
+}
+
+/// Why a request has failed.
+#[cold]
+#[inline(never)]
+fn refusal<A: RawArena>(arena: &A, bytes: usize) -> AllocError {
+    match arena.units(bytes) {
+        Ok(units) => arena.exhausted(units),
+        Err(error) => error,
+    }
+}
+
+/// `free` of more than a block.
+///
+/// # Safety
+/// As `Arena::free`.
+#[inline(never)]
+unsafe fn give_long<A: RawArena>(arena: &A, granule: u32, bytes: usize) -> Result<(), FreeError> {
+    let units = arena.long_units(bytes).map_err(|_| FreeError::Size { bytes })?;
+    // SAFETY: the caller's promise.
+    unsafe { give_marked(arena, granule, units.max(A::PER_BLOCK)) }
+}
+
+/// `unmark` and `give`.
+///
+/// # Safety
+/// As `Arena::free`.
+#[inline(always)]
+unsafe fn give_marked<A: RawArena>(arena: &A, granule: u32, units: u32) -> Result<(), FreeError> {
+    arena.unmark(granule, units)?;
+    // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
+    unsafe { arena.give(granule, units) };
+    Ok(())
+}
+
 impl<A: RawArena> Arena for A {
     #[inline]
     fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, AllocError> {
-        let units = self.units(bytes)?;
-        self.take_marked(units).map(|granule| self.pointer_to(granule))
+        let found = match Self::short_units(bytes) {
+            Some(units) => self.take_marked(units),
+            None => take_long(self, bytes),
+        };
+        found.map(|granule| self.pointer_to(granule)).ok_or_else(|| refusal(self, bytes))
     }
 
     #[inline]
     unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) -> Result<(), FreeError> {
-        let units = self.units(bytes).map_err(|_| FreeError::Size { bytes })?;
         let granule = if self.is_checked() {
+            let _ = self.units(bytes).map_err(|_| FreeError::Size { bytes })?;
             self.granule_of(ptr)?
         } else {
             ((ptr.as_ptr() as usize - self.base().as_ptr() as usize) / A::GRANULE) as u32
         };
-        self.unmark(granule, units)?;
-        // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
-        unsafe { self.give(granule, units) };
-        Ok(())
+        match Self::short_units(bytes) {
+            // SAFETY: the caller's promise.
+            Some(units) => unsafe { give_marked(self, granule, units) },
+            // SAFETY: the caller's promise.
+            None => unsafe { give_long(self, granule, bytes) },
+        }
     }
 
     #[inline]
@@ -242,22 +305,22 @@ unsafe impl<A: RawArena> RawArena for &A {
     const BLOCK: usize = A::BLOCK;
     type Classes = A::Classes;
 
-    #[inline]
+    #[inline(always)]
     fn base(&self) -> NonNull<u8> {
         A::base(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn granules(&self) -> u32 {
         A::granules(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
         A::take(self, units)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn give(&self, granule: u32, units: u32) {
         // SAFETY: the caller's promise.
         unsafe { A::give(self, granule, units) }

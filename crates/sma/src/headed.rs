@@ -39,7 +39,8 @@ impl<A: RawArena> Headed<A> {
         let limit = self.0.capacity_bytes();
         let whole = bytes.checked_add(HEADER_BYTES).ok_or(AllocError::TooLarge { bytes, limit })?;
         let units = self.0.units(whole)?;
-        let region = self.0.pointer_to(self.0.take_marked(units)?);
+        let region =
+            self.0.pointer_to(self.0.take_marked(units).ok_or_else(|| self.0.exhausted(units))?);
         // SAFETY: the region is this call's and has room for header and payload.
         unsafe {
             region.cast::<u32>().write(units);

@@ -281,12 +281,14 @@ unsafe impl<const BLOCK: usize, C: Classes, G: Guard, K: Links, S: Sharing> RawA
         self.engine.blocks() * Geometry::<BLOCK>::UNITS
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     fn take(&self, units: u32) -> Option<u32> {
         self.engine.take(units)
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     unsafe fn give(&self, granule: u32, units: u32) {
         self.engine.give(granule, units);
     }

@@ -56,6 +56,12 @@
 #[cfg(any(test, doctest))]
 extern crate std;
 
+/// Rounds of a unit test: under Miri, which is a thousand times slower, one in two hundred.
+#[cfg(test)]
+const fn rounds(all: u32) -> u32 {
+    if cfg!(miri) { all / 200 } else { all }
+}
+
 mod adapter;
 mod arena;
 mod bitmap;

@@ -87,7 +87,9 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
 
     #[inline(always)]
     fn set_links(&self, node: u32, previous: u32, next: u32) {
-        self.region.store(node * self.stride, previous << 16 | (next & 0xffff));
+        // A link of 16 bits needs no mask.
+        let low = if K::SPARE == 0 { next } else { next & 0xffff };
+        self.region.store(node * self.stride, previous << 16 | low);
         if K::SPARE != 0 {
             self.set_spare(node, (previous >> 16) << 1 | next >> 16, 3);
         }
@@ -213,7 +215,7 @@ mod tests {
         let lists = Lists::<_, K>::new(&words, &heads, 2, 0);
         let mut model: [VecDeque<u32>; 2] = Default::default();
         let mut seed = 0x1234_5678u64;
-        for _ in 0..20_000 {
+        for _ in 0..crate::rounds(20_000) {
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;

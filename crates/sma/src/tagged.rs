@@ -87,7 +87,8 @@ impl<A: RawArena> Tagged<A> {
     pub fn alloc(&self, bytes: usize) -> Result<Handle, AllocError> {
         self.0.units(bytes)?;
         let code = encode(bytes.div_ceil(A::GRANULE) as u32);
-        let granule = self.0.take_marked(self.units_of(decode(code))?)?;
+        let units = self.units_of(decode(code))?;
+        let granule = self.0.take_marked(units).ok_or_else(|| self.0.exhausted(units))?;
         let bits = (code << OFFSET_BITS) | (granule * A::GRANULE as u32);
         // A size is at least one unit, so the bits are not zero.
         NonZeroU32::new(bits).map(Handle).ok_or(AllocError::ZeroSize)
@@ -162,7 +163,8 @@ mod tests {
     #[test]
     fn every_size_of_a_megabyte_fits_twelve_bits_and_grows_by_at_most_one_256th() {
         let mut before = 0;
-        for units in 1..=1u32 << 17 {
+        let last = if cfg!(miri) { 1500 } else { 1u32 << 17 };
+        for units in 1..=last {
             let code = encode(units);
             let size = decode(code);
             assert!(code < 1 << (32 - OFFSET_BITS), "{units}");

@@ -1,5 +1,5 @@
 //! dlmalloc and talc on a fixed arena, behind the interface of a heap.
-#![allow(missing_docs)]
+#![allow(dead_code, missing_docs)]
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -11,6 +11,21 @@ pub trait Subject {
     /// # Safety
     /// `ptr` is a live allocation of `bytes`.
     unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize);
+}
+
+/// No allocator: what the replay itself costs.
+pub struct Nothing;
+
+impl Subject for Nothing {
+    #[inline]
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        NonNull::new(std::ptr::without_provenance_mut(bytes))
+    }
+
+    #[inline]
+    unsafe fn free(&self, ptr: NonNull<u8>, _: usize) {
+        std::hint::black_box(ptr);
+    }
 }
 
 /// A heap of this crate.

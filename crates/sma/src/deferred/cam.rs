@@ -18,6 +18,17 @@ pub struct Cam<W = u32> {
 const SIZE: u32 = (1 << 28) - 1;
 
 impl<W: PoolWord> Cam<W> {
+    /// The key of an entry; no number is out of bounds, so nothing here can panic.
+    #[inline]
+    fn key(&self, entry: usize) -> &Cell<u32> {
+        &self.keys[entry % ENTRIES]
+    }
+
+    #[inline]
+    fn word(&self, entry: usize) -> &Cell<W> {
+        &self.words[entry % ENTRIES]
+    }
+
     #[inline]
     fn find(&self, units: u32) -> Option<usize> {
         self.keys.iter().position(|key| key.get() & SIZE == units)
@@ -25,7 +36,7 @@ impl<W: PoolWord> Cam<W> {
 
     #[inline]
     fn age(&self, entry: usize) -> u32 {
-        self.keys[entry].get() >> 28
+        self.key(entry).get() >> 28
     }
 
     /// Makes an entry the last used: those younger than it age by one.
@@ -38,7 +49,7 @@ impl<W: PoolWord> Cam<W> {
                 key.set(value + (1 << 28));
             }
         }
-        self.keys[entry].set(units);
+        self.key(entry).set(units);
     }
 
     fn oldest(&self) -> usize {
@@ -46,9 +57,9 @@ impl<W: PoolWord> Cam<W> {
     }
 
     fn empty(&self, entry: usize, evict: &mut impl FnMut(u32, u32)) {
-        let units = self.keys[entry].get() & SIZE;
-        while let Some((granule, rest)) = self.words[entry].get().pop() {
-            self.words[entry].set(rest);
+        let units = self.key(entry).get() & SIZE;
+        while let Some((granule, rest)) = self.word(entry).get().pop() {
+            self.word(entry).set(rest);
             evict(granule, units);
         }
     }
@@ -68,8 +79,8 @@ impl<W: PoolWord> Pool for Cam<W> {
     fn get(&self, units: u32, _: u32) -> Option<u32> {
         let entry = self.find(units)?;
         self.touch(entry, units);
-        let (granule, rest) = self.words[entry].get().pop()?;
-        self.words[entry].set(rest);
+        let (granule, rest) = self.word(entry).get().pop()?;
+        self.word(entry).set(rest);
         Some(granule)
     }
 
@@ -81,18 +92,18 @@ impl<W: PoolWord> Pool for Cam<W> {
             oldest
         });
         self.touch(entry, units);
-        let Some(word) = self.words[entry].get().push(granule) else { return false };
-        self.words[entry].set(word);
+        let Some(word) = self.word(entry).get().push(granule) else { return false };
+        self.word(entry).set(word);
         true
     }
 
     /// The least recently used of the sizes from `units` on, or else of all.
     fn release(&self, units: u32, _: u32) -> Option<(u32, u32)> {
-        let size = |entry: usize| self.keys[entry].get() & SIZE;
-        let waiting = (0..ENTRIES).filter(|&entry| self.words[entry].get().pop().is_some());
+        let size = |entry: usize| self.key(entry).get() & SIZE;
+        let waiting = (0..ENTRIES).filter(|&entry| self.word(entry).get().pop().is_some());
         let entry = waiting.max_by_key(|&entry| (size(entry) >= units, self.age(entry)))?;
-        let (granule, rest) = self.words[entry].get().pop()?;
-        self.words[entry].set(rest);
+        let (granule, rest) = self.word(entry).get().pop()?;
+        self.word(entry).set(rest);
         Some((granule, size(entry)))
     }
 }

@@ -85,19 +85,20 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         true
     }
 
-    /// A request that no pool serves. For less than a block, waiting regions are freed one by one
-    /// until there is room, so that the others go on waiting; for more, one seldom is enough.
+    /// A request that neither the pool nor the heap serves. For less than a block, waiting regions
+    /// are freed one by one until there is room, so that the others go on waiting; for more, one
+    /// seldom is enough.
     #[inline(never)]
-    fn take_below(&self, units: u32) -> Option<u32> {
-        let found = self.arena.take(units);
-        if found.is_some() || !self.release(units) {
-            return found;
+    fn take_back(&self, units: u32) -> Option<u32> {
+        while self.release(units) {
+            if units >= Self::PER_BLOCK {
+                self.flush();
+            }
+            if let Some(granule) = self.arena.take(units) {
+                return Some(granule);
+            }
         }
-        if units < Self::PER_BLOCK {
-            return self.take_below(units);
-        }
-        self.flush();
-        self.arena.take(units)
+        None
     }
 }
 
@@ -125,10 +126,9 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
 
     #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
-        match self.pool.get(units, Self::PER_BLOCK) {
-            Some(granule) => Some(granule),
-            None => self.take_below(units),
-        }
+        let found = self.pool.get(units, Self::PER_BLOCK);
+        let found = if found.is_some() { found } else { self.arena.take(units) };
+        if found.is_some() { found } else { self.take_back(units) }
     }
 
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! Three granule numbers in one word: a stack whose top is the lowest slot.
+//! Three granule numbers in one word: a stack whose top is the lowest slot. Slots hold the number
+//! plus one, so that an empty one is zero and the stack moves by plain shifts.
 
 mod sealed {
     pub trait Sealed {}
@@ -22,48 +23,40 @@ pub trait PoolWord: Copy + sealed::Sealed {
 }
 
 const SLOT: u32 = 0x7ff;
-/// The third slot lacks a bit.
-const THIRD: u32 = 0x3ff;
 
 impl PoolWord for u32 {
-    const EMPTY: Self = Self::MAX;
+    const EMPTY: Self = 0;
     const REACH: u32 = 2048;
 
     #[inline(always)]
     fn push(self, granule: u32) -> Option<Self> {
-        // All ones is an empty slot, so the highest number of a slot cannot be kept in it, and
-        // what is in the second slot must fit into the third.
-        let second = self >> 11 & SLOT;
-        let fits = granule < SLOT && self >> 22 == THIRD && (second < THIRD || second == SLOT);
-        fits.then_some(self << 11 | granule)
+        // The third slot must be empty, and it lacks a bit that what comes from the second may not
+        // have.
+        (granule < SLOT && self >> 21 == 0).then_some(self << 11 | (granule + 1))
     }
 
     #[inline(always)]
     fn pop(self) -> Option<(u32, Self)> {
         let top = self & SLOT;
-        if top == SLOT {
-            return None;
-        }
-        let empty = if self >> 22 == THIRD { 0xffe0_0000 } else { 0xffc0_0000 };
-        Some((top, self >> 11 | empty))
+        (top != 0).then(|| (top - 1, self >> 11))
     }
 }
 
 const WIDE: u64 = 0x1f_ffff;
 
 impl PoolWord for u64 {
-    const EMPTY: Self = Self::MAX;
+    const EMPTY: Self = 0;
     const REACH: u32 = 1 << 20;
 
     #[inline(always)]
     fn push(self, granule: u32) -> Option<Self> {
-        (self >> 42 & WIDE == WIDE).then_some(1 << 63 | self << 21 | Self::from(granule))
+        (self >> 42 == 0).then_some(self << 21 | Self::from(granule + 1))
     }
 
     #[inline(always)]
     fn pop(self) -> Option<(u32, Self)> {
         let top = self & WIDE;
-        (top != WIDE).then_some((top as u32, self >> 21 | (WIDE << 42 | 1 << 63)))
+        (top != 0).then(|| (top as u32 - 1, self >> 21))
     }
 }
 
@@ -75,7 +68,7 @@ mod tests {
     fn agrees_with_a_stack<W: PoolWord>(top: u32, must_fit: u32) {
         let mut seed = 99u64;
         let (mut word, mut stack) = (W::EMPTY, Vec::new());
-        for _ in 0..200_000 {
+        for _ in 0..crate::rounds(200_000) {
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;

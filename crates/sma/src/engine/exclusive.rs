@@ -10,53 +10,50 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     /// Takes the front of the smallest free region of at least `units`: best fit by class, last
     /// freed first within one. A region of just that size is the short road; the rest is out of
     /// line.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
+        let lists = self.lists();
+        let mut class = if C::SINGLE { units.trailing_zeros() } else { tag::class_of(units) };
         if C::SINGLE || units.is_power_of_two() {
-            let (lists, class) = (self.lists(), units.trailing_zeros());
             let granule = lists.head(class);
             if granule != NIL {
                 lists.pop(class, granule);
                 self.hand_out(granule, units, class, 0);
                 return Some(granule);
             }
+            class += 1;
         }
-        self.take_split(units)
-    }
-
-    /// Takes the front of a larger region, or of a block.
-    #[inline(never)]
-    fn take_split(&self, units: u32) -> Option<u32> {
-        let lists = self.lists();
-        let want = tag::class_of(units);
-        let mut class = want;
-        let granule = loop {
-            if class == Self::CLASSES {
-                return self.take_block(units);
-            }
-            let head = lists.head(class);
-            if head != NIL {
-                break head;
+        while class < Self::CLASSES {
+            let granule = lists.head(class);
+            if granule != NIL {
+                return Some(self.take_split(granule, class, units));
             }
             class += 1;
-        };
-        lists.pop(class, granule);
-        let end = granule + (1 << class);
-        let pieces = self.push_rest::<true>(granule + units, end);
+        }
+        self.take_block(units)
+    }
+
+    /// Takes the front of a larger region, which heads the list of its class.
+    #[inline(never)]
+    fn take_split(&self, granule: u32, class: u32, units: u32) -> u32 {
+        self.lists().pop(class, granule);
+        let pieces = self.push_rest::<true>(granule, units, class);
         self.hand_out(granule, units, class, pieces);
-        Some(granule)
+        granule
     }
 
     #[inline(never)]
     fn take_block(&self, units: u32) -> Option<u32> {
-        let block = self.bitmap().take_one()?;
+        let block = self.take_one()?;
         self.start_block::<true>(block, units);
         Some(block * Self::UNITS)
     }
 
     /// Takes the bit of a region of `class`, whose first `units` are handed out, out of the tag,
     /// and puts those of its `pieces` in.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     fn hand_out(&self, granule: u32, units: u32, class: u32, pieces: u32) {
         let (block, start) = (granule / Self::UNITS, granule % Self::UNITS);
         let held_at = self.position(block);
@@ -74,8 +71,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     pub(super) fn start_block<const POWER: bool>(&self, block: u32, units: u32) {
         let last = Self::UNITS - 1;
         self.set_position(block, last);
-        let (from, to) = (block * Self::UNITS + units, (block + 1) * Self::UNITS);
-        let tag = self.push_rest::<POWER>(from, to);
+        let tag = self.push_rest::<POWER>(block * Self::UNITS, units, Self::CLASSES);
         self.set_tag(self.tag_word(block, last), tag);
     }
 
@@ -94,20 +90,25 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.set_tag(self.tag_word(block, at), tag);
     }
 
-    /// Puts granules `from..to` of a block into the lists and returns their tag bits. No piece has
-    /// a free buddy: each one's buddy overlaps the units before `from`, which are in use. `POWER`
-    /// says that a power of two is kept and that the lists from its class on were found empty: then
-    /// all pieces are of these classes.
+    /// Puts what is behind the first `units` of a region into the lists and returns the tag bits.
+    /// No piece has a free buddy: each one's buddy overlaps units that are in use. `POWER` says
+    /// that a power of two is kept and that the lists from its class on were found empty: then
+    /// there is one piece of each of these classes, the right half of what is left.
     #[inline]
-    fn push_rest<const POWER: bool>(&self, from: u32, to: u32) -> u32 {
-        let (lists, mut bits, power) = (self.lists(), 0, POWER && C::SINGLE);
-        for (granule, class, bit) in tag::rest(Self::UNITS, from, to, power) {
-            bits |= 1 << bit;
-            if power {
-                lists.start(class, granule);
-            } else {
-                lists.push(class, granule);
+    fn push_rest<const POWER: bool>(&self, granule: u32, units: u32, top: u32) -> u32 {
+        let (lists, mut bits) = (self.lists(), 0);
+        if POWER && C::SINGLE {
+            let start = tag::bit(Self::UNITS, granule % Self::UNITS, 0);
+            for class in units.trailing_zeros()..top {
+                lists.start(class, granule + (1 << class));
+                bits |= 2 << (start >> class);
             }
+            return bits;
+        }
+        let (from, to) = (granule + units, granule + (1 << top));
+        for (granule, class, bit) in tag::rest(Self::UNITS, from, to, false) {
+            bits |= 1 << bit;
+            lists.push(class, granule);
         }
         bits
     }
@@ -117,9 +118,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     pub(super) fn give_exclusive(&self, granule: u32, class: u32) {
         let block = granule / Self::UNITS;
         if self.is_full(block) {
-            self.make_tag(granule, class);
-            self.lists().push(class, granule);
-            return self.clear_full(block);
+            return self.give_to_full(granule, class);
         }
         let held = self.tag_word(block, self.position(block));
         let (tag, bit) = (self.tag(held), tag::bit(Self::UNITS, granule % Self::UNITS, class));
@@ -129,6 +128,14 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         // The list first: with long links it may write to the tag's word.
         self.lists().push(class, granule);
         self.set_tag(held, tag | 1 << bit);
+    }
+
+    /// Frees the first region of a full block.
+    #[inline(never)]
+    fn give_to_full(&self, granule: u32, class: u32) {
+        self.make_tag(granule, class);
+        self.lists().push(class, granule);
+        self.clear_full(granule / Self::UNITS);
     }
 
     /// Frees a region that has a free buddy, into the block whose tag is in the word `held`.

@@ -80,9 +80,16 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Allocates `units`, already rounded; returns the first granule.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     pub fn take(&self, units: u32) -> Option<u32> {
-        if units < Self::UNITS { self.take_small(units) } else { self.take_blocks(units) }
+        if units < Self::UNITS {
+            self.take_small(units)
+        } else if units == Self::UNITS {
+            self.take_one().map(|block| block * Self::UNITS)
+        } else {
+            self.take_blocks(units)
+        }
     }
 
     /// Allocates from a block's start any number of units, rounded or not.
@@ -91,7 +98,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         let run = blocks + u32::from(tail != 0);
         let first = match self.blocks {
-            _ if run == 1 => self.bitmap().take_one(),
+            _ if run == 1 => self.take_one(),
             0..=32 => self.bitmap().take_from_word(run),
             _ => self.take_run(run),
         }?;
@@ -102,15 +109,23 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     #[inline(never)]
+    fn take_one(&self) -> Option<u32> {
+        self.bitmap().take_one()
+    }
+
+    #[inline(never)]
     fn take_run(&self, blocks: u32) -> Option<u32> {
         self.bitmap().take(blocks)
     }
 
     /// Frees what `take(units)` returned.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     pub fn give(&self, granule: u32, units: u32) {
         if units < Self::UNITS {
             self.give_small(granule, units);
+        } else if units == Self::UNITS {
+            self.bitmap().give_one(granule / Self::UNITS);
         } else {
             self.give_blocks(granule, units);
         }
@@ -121,16 +136,12 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         self.bitmap().give(granule / Self::UNITS, blocks);
         if tail != 0 {
-            self.give_tail(granule + blocks * Self::UNITS, tail);
+            self.give_small(granule + blocks * Self::UNITS, tail);
         }
     }
 
-    #[inline(never)]
-    fn give_tail(&self, granule: u32, units: u32) {
-        self.give_small(granule, units);
-    }
-
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     fn take_small(&self, units: u32) -> Option<u32> {
         if S::FINE {
             return self.take_small_fine(units);
@@ -145,7 +156,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     fn take_small_fine(&self, units: u32) -> Option<u32> {
         self.take_fine(units).or_else(|| {
             // No free region is large enough: split a block.
-            let block = self.bitmap().take_one()?;
+            let block = self.take_one()?;
             self.split_block(block, units);
             Some(block * Self::UNITS)
         })
@@ -166,7 +177,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn give_small(&self, granule: u32, units: u32) {
         if !S::FINE {
             self.sharing.enter();
