@@ -1,119 +1,21 @@
 //! Scaling in virtual time: cores that do nothing but allocate and free on one shared memory, as
 //! in Figure 13, without depending on how many cores the host has or how busy they are.
-//!
-//! Every word accessed and every lock operation costs its core some cycles, and always the core
-//! whose clock is lowest goes on; so the run is the same every time.
+//! `common/cores.rs` says how.
 #![allow(missing_docs)]
 #![cfg(not(miri))]
 
 mod common;
+#[path = "common/cores.rs"]
+mod cores;
 
 use common::memory::Memory;
 use common::trace::{Event, PROFILES, Profile, generate};
-use sma::{
-    Access, Arena, Deferred, Heap, Lm, PowerOfTwo, Probe, RawLock, Short, Space, Unchecked,
-    Watched, state_words,
-};
-use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex};
+use cores::{Clocks, NoLock, OPERATION_CYCLES, Timed, TimedLock, on_core, pass};
+use sma::{Arena, Deferred, Heap, Lm, PowerOfTwo, Short, Unchecked, Watched, state_words};
+use std::sync::Arc;
 
 const BYTES: usize = 16384;
-/// The paper's shared scratch-pad answers in 50 to 100 cycles (section 5.1).
-const ACCESS_CYCLES: u64 = 60;
-/// A store is posted, and so is an atomic operation without a result: the core does not wait.
-const STORE_CYCLES: u64 = 4;
-/// What an operation computes besides; a pool in local memory costs no more than that.
-const OPERATION_CYCLES: u64 = 40;
 const PAIRS: usize = 1200;
-
-/// The cores' clocks; a finished core's is at the end of time.
-struct Clocks {
-    at: Mutex<Vec<u64>>,
-    turn: Vec<Condvar>,
-}
-
-thread_local! {
-    static CORE: Cell<Option<(&'static Clocks, usize)>> = const { Cell::new(None) };
-}
-
-impl Clocks {
-    fn next(at: &[u64]) -> usize {
-        (0..at.len()).min_by_key(|&core| at[core]).expect("at least one core")
-    }
-
-    /// Lets time pass on a core and waits until no other core is behind it.
-    fn pass(&self, core: usize, cycles: u64) -> u64 {
-        let mut at = self.at.lock().unwrap();
-        at[core] = at[core].saturating_add(cycles);
-        let now = at[core];
-        let next = Self::next(&at);
-        if next != core {
-            self.turn[next].notify_one();
-            while now != u64::MAX && Self::next(&at) != core {
-                at = self.turn[core].wait(at).unwrap();
-            }
-        }
-        now
-    }
-}
-
-/// Lets time pass on the core that runs this thread, if it runs one.
-fn pass(cycles: u64) {
-    if let Some((clocks, core)) = CORE.get() {
-        clocks.pass(core, cycles);
-    }
-}
-
-struct Timed;
-
-impl Probe for Timed {
-    fn touch(_: Space, _: u32, access: Access) {
-        let posted = matches!(access, Access::Store | Access::Post);
-        pass(if posted { STORE_CYCLES } else { ACCESS_CYCLES });
-    }
-}
-
-/// A test-and-set word in the shared memory.
-struct TimedLock(AtomicBool);
-
-// SAFETY: only one swap can see `false`; acquire and release order what is between.
-unsafe impl RawLock for TimedLock {
-    fn new() -> Self {
-        Self(AtomicBool::new(false))
-    }
-    fn lock(&self) {
-        loop {
-            pass(ACCESS_CYCLES);
-            if !self.0.swap(true, Ordering::Acquire) {
-                return;
-            }
-        }
-    }
-    fn try_lock(&self) -> bool {
-        pass(ACCESS_CYCLES);
-        !self.0.swap(true, Ordering::Acquire)
-    }
-    unsafe fn unlock(&self) {
-        pass(STORE_CYCLES);
-        self.0.store(false, Ordering::Release);
-    }
-}
-
-/// No lock at all, for one core.
-struct NoLock;
-
-// SAFETY: used by one core only.
-unsafe impl RawLock for NoLock {
-    fn new() -> Self {
-        Self
-    }
-    fn lock(&self) {}
-    fn try_lock(&self) -> bool {
-        true
-    }
-    unsafe fn unlock(&self) {}
-}
 
 type Kind<'m, S> = Heap<'m, 128, PowerOfTwo, Unchecked, Short, Watched<S, Timed>>;
 type CoarseLock = sma::CoarseLock<TimedLock>;
@@ -146,26 +48,20 @@ macro_rules! cycles {
         let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
         let (region, state) = memory.parts();
         let heap = Kind::<'_, $sharing>::new(region, state).unwrap();
-        let clocks: &'static Clocks = Box::leak(Box::new(Clocks {
-            at: Mutex::new(vec![0; cores]),
-            turn: (0..cores).map(|_| Condvar::new()).collect(),
-        }));
+        let clocks = Arc::new(Clocks::new(cores));
         std::thread::scope(|scope| {
             let run = |core: usize| {
-                let heap = &heap;
+                let (heap, clocks) = (&heap, Arc::clone(&clocks));
                 scope.spawn(move || {
-                    CORE.set(Some((clocks, core)));
-                    pass(0);
-                    if pooled {
-                        let pool = Deferred::<_, Lm>::new(heap).unwrap();
-                        work(&pool, $profile, core as u64, PAIRS / cores);
-                    } else {
-                        work(heap, $profile, core as u64, PAIRS / cores);
-                    }
-                    let end = clocks.pass(core, 0);
-                    CORE.set(None);
-                    clocks.pass(core, u64::MAX);
-                    end
+                    on_core(&clocks, core, || {
+                        if pooled {
+                            let pool = Deferred::<_, Lm>::new(heap).unwrap();
+                            work(&pool, $profile, core as u64, PAIRS / cores);
+                        } else {
+                            work(heap, $profile, core as u64, PAIRS / cores);
+                        }
+                        clocks.now(core)
+                    })
                 })
             };
             let threads: Vec<_> = (0..cores).map(run).collect();

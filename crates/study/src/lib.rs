@@ -10,6 +10,7 @@
 //! Pure functions: what runs a simulator or reads files is the command. `docs/sma-study.md` says
 //! what each figure means.
 
+#[path = "../../sma/benches/support/arena.rs"]
 pub mod arena;
 pub mod compiled;
 pub mod figures;

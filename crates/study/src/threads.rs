@@ -8,127 +8,28 @@
 //! So the result depends neither on how many cores the host has nor on how busy they are. The
 //! simulator has one core; this stands in for it and knows nothing but accesses and locks.
 
+#[path = "../../sma/tests/common/cores.rs"]
+mod cores;
+
 use crate::paper;
 use crate::subset::{Op, Random, Subset};
 use crate::table::{Cell, Table};
-use sma::{
-    Access, Arena, CoarseLock, Deferred, HeadLocks, Heap, Lm, PowerOfTwo, Probe, RawLock, Short,
-    Space, Unchecked, Watched, state_words,
+use cores::{
+    ACCESS_CYCLES, Clocks, NoLock, OPERATION_CYCLES, STORE_CYCLES, Timed, TimedLock, on_core, pass,
 };
-use std::cell::RefCell;
+use sma::{
+    Arena, CoarseLock, Deferred, HeadLocks, Heap, Lm, PowerOfTwo, Short, Unchecked, Watched,
+    state_words,
+};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The paper's shared memory (section 5.1), which answers in 50 to 100 cycles.
+/// The paper's shared memory (section 5.1).
 pub const BYTES: u32 = 16 << 10;
-const ACCESS_CYCLES: u64 = 75;
-/// A store is posted, and so is an atomic operation without a result: the core does not wait.
-const STORE_CYCLES: u64 = 4;
-/// What an operation computes besides; a pool in local memory costs no more than that.
-const OPERATION_CYCLES: u64 = 40;
 /// How often a core looks whether another has allocated what it is to free.
 const POLL_CYCLES: u64 = 10;
-
-/// The cores' clocks; a finished core's is at the end of time.
-struct Clocks {
-    at: Mutex<Vec<u64>>,
-    turn: Vec<Condvar>,
-}
-
-thread_local! {
-    static CORE: RefCell<Option<(Arc<Clocks>, usize)>> = const { RefCell::new(None) };
-}
-
-impl Clocks {
-    fn new(cores: usize) -> Self {
-        let turn = (0..cores).map(|_| Condvar::new()).collect();
-        Self { at: Mutex::new(vec![0; cores]), turn }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.at.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn next(at: &[u64]) -> usize {
-        (0..at.len()).min_by_key(|&core| at[core]).unwrap_or(0)
-    }
-
-    /// Lets time pass on a core and waits until no other core is behind it.
-    fn pass(&self, core: usize, cycles: u64) -> u64 {
-        let mut at = self.lock();
-        at[core] = at[core].saturating_add(cycles);
-        let now = at[core];
-        let next = Self::next(&at);
-        if next != core {
-            self.turn[next].notify_one();
-            while now != u64::MAX && Self::next(&at) != core {
-                at = self.turn[core].wait(at).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
-        now
-    }
-}
-
-/// Lets time pass on the core that runs this thread, if it runs one.
-fn pass(cycles: u64) {
-    CORE.with_borrow(|core| {
-        if let Some((clocks, core)) = core {
-            clocks.pass(*core, cycles);
-        }
-    });
-}
-
-struct Timed;
-
-impl Probe for Timed {
-    fn touch(_: Space, _: u32, access: Access) {
-        let posted = matches!(access, Access::Store | Access::Post);
-        pass(if posted { STORE_CYCLES } else { ACCESS_CYCLES });
-    }
-}
-
-/// A test-and-set word in the shared memory.
-struct TimedLock(AtomicBool);
-
-// SAFETY: only one swap can see `false`; acquire and release order what is between.
-unsafe impl RawLock for TimedLock {
-    fn new() -> Self {
-        Self(AtomicBool::new(false))
-    }
-    fn lock(&self) {
-        loop {
-            pass(ACCESS_CYCLES);
-            if !self.0.swap(true, Ordering::Acquire) {
-                return;
-            }
-        }
-    }
-    fn try_lock(&self) -> bool {
-        pass(ACCESS_CYCLES);
-        !self.0.swap(true, Ordering::Acquire)
-    }
-    unsafe fn unlock(&self) {
-        pass(STORE_CYCLES);
-        self.0.store(false, Ordering::Release);
-    }
-}
-
-/// No lock at all, for one core.
-struct NoLock;
-
-// SAFETY: used by one core only.
-unsafe impl RawLock for NoLock {
-    fn new() -> Self {
-        Self
-    }
-    fn lock(&self) {}
-    fn try_lock(&self) -> bool {
-        true
-    }
-    unsafe fn unlock(&self) {}
-}
 
 /// How a heap is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,17 +102,6 @@ type Shared<'m, S> = Heap<'m, 128, PowerOfTwo, Unchecked, Short, Watched<S, Time
 #[repr(C, align(4096))]
 struct Region([MaybeUninit<u8>; BYTES as usize]);
 
-/// Runs one core's part, with the core's clock; the cycle at which `part` says that it was done.
-/// What `part` does after that, as giving a pool back, takes its time too, but in nobody's way.
-fn on_core(clocks: &Arc<Clocks>, core: usize, part: impl FnOnce() -> u64) -> u64 {
-    CORE.set(Some((Arc::clone(clocks), core)));
-    pass(0);
-    let end = part();
-    CORE.take();
-    clocks.pass(core, u64::MAX);
-    end
-}
-
 /// A run on a heap shared as `$sharing`, a type that only a macro can pass on.
 macro_rules! run {
     ($sharing:ty, $subset:expr, $limit:expr, $cores:expr, $pooled:expr) => {{
@@ -226,7 +116,7 @@ macro_rules! run {
             let start = |(core, steps): (usize, &Vec<Step>)| {
                 let (heap, places, clocks) = (&heap, &places, Arc::clone(&clocks));
                 let steps: Vec<Step> = steps.clone();
-                let now = move |clocks: &Clocks| clocks.lock()[core];
+                let now = move |clocks: &Clocks| clocks.now(core);
                 scope.spawn(move || {
                     on_core(&clocks, core, || {
                         // The pool is dropped in here: its regions go back in virtual time.

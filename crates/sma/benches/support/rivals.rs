@@ -1,8 +1,12 @@
 //! dlmalloc and talc on a fixed arena, behind the interface of a heap.
 #![allow(dead_code, missing_docs)]
 
+#[path = "arena.rs"]
+mod arena;
+
+use arena::Once;
 use std::alloc::Layout;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 
 /// An allocator that a trace can be replayed on. Both calls take the size.
@@ -44,43 +48,12 @@ impl<A: sma::Arena> Subject for Ours<A> {
     }
 }
 
-/// Gives dlmalloc one arena, once.
-pub struct Once(Cell<Option<(*mut u8, usize)>>);
-
-// SAFETY: used on one thread.
-unsafe impl Send for Once {}
-
-// SAFETY: the arena is handed out once and never taken back.
-unsafe impl dlmalloc::Allocator for Once {
-    fn alloc(&self, _: usize) -> (*mut u8, usize, u32) {
-        self.0.take().map_or((std::ptr::null_mut(), 0, 0), |(ptr, bytes)| (ptr, bytes, 0))
-    }
-    fn remap(&self, _: *mut u8, _: usize, _: usize, _: bool) -> *mut u8 {
-        std::ptr::null_mut()
-    }
-    fn free_part(&self, _: *mut u8, _: usize, _: usize) -> bool {
-        false
-    }
-    fn free(&self, _: *mut u8, _: usize) -> bool {
-        false
-    }
-    fn can_release_part(&self, _: u32) -> bool {
-        false
-    }
-    fn allocates_zeros(&self) -> bool {
-        false
-    }
-    fn page_size(&self) -> usize {
-        4096
-    }
-}
-
 /// dlmalloc, the crate.
 pub struct Dl(UnsafeCell<dlmalloc::Dlmalloc<Once>>);
 
 impl Dl {
     pub fn new(arena: NonNull<u8>, bytes: usize) -> Self {
-        let once = Once(Cell::new(Some((arena.as_ptr(), bytes))));
+        let once = Once::new(arena.as_ptr(), bytes);
         Self(UnsafeCell::new(dlmalloc::Dlmalloc::new_with_allocator(once)))
     }
 }
