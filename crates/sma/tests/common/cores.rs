@@ -1,6 +1,6 @@
-//! Cores in virtual time, a thread each: every word accessed and every lock operation costs its core
-//! some cycles, and always the core whose clock is lowest goes on. So a run depends neither on how
-//! many cores the host has nor on how busy they are, and is the same every time.
+//! Cores in virtual time, a thread each: every word accessed and every lock operation costs its
+//! core some cycles, and always the core whose clock is lowest goes on. So a run depends neither on
+//! how many cores the host has nor on how busy they are, and is the same every time.
 //!
 //! Two programs hold this file as a module: the test of scaling, and the study's Figure 13.
 
