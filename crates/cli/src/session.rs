@@ -192,10 +192,15 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
         ));
     }
     if facts.unknown_instructions > 0 {
-        run.warnings.push(format!(
-            "{} instructions of the code are not in the instruction table; a guess stands in.",
-            facts.unknown_instructions
-        ));
+        run.warnings.push(match facts.unknown_instructions {
+            1 => "1 instruction of the code is not in the instruction table; it counts as one uop \
+                  of one cycle."
+                .to_owned(),
+            many => format!(
+                "{many} instructions of the code are not in the instruction table; each counts as \
+                 one uop of one cycle."
+            ),
+        });
     }
 }
 
