@@ -113,6 +113,12 @@ impl Machine {
                 return Err(ConfigError::rule(name, value, "must be a power of two", &near));
             }
         }
+        let near = core.near_branches;
+        if near != 0 && (near < 4 || !near.is_power_of_two()) {
+            let rule = "must be 0 or a power of two from 4 on";
+            let remedy = format!("try {}", near.next_power_of_two().max(4));
+            return Err(ConfigError::rule("core.near_branches", near, rule, &remedy));
+        }
         Ok(())
     }
 }

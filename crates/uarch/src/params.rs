@@ -47,6 +47,10 @@ params::params! {
         /// take 2.12 cycles each, indirect ones 2.25 (uops.info, Haswell, `JMP`). Loops in the loop
         /// buffer do not pay it.
         taken_branch: u32 = 2, "cycles";
+        /// Direct jumps and conditional branches that a first level of the target buffer holds take
+        /// one cycle instead; a power of two from 4 on, or 0 for no such level (Haswell's jumps in
+        /// a small loop take two: uops.info).
+        near_branches: u32 = 0, "branches";
         /// Store-to-load forwarding: issue of the store's data to use by the load. Measured chains
         /// through memory take 6 cycles with a one-cycle add in between ([uiCA] data; [AF]: 5).
         store_forward: u32 = 5, "cycles";

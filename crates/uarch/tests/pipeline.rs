@@ -2,6 +2,7 @@
 
 mod rig;
 
+use decode::Block;
 use mallacc_uarch::{Component, Machine};
 use rig::{DATA, Rig, close};
 
@@ -145,6 +146,34 @@ fn a_short_loop_streams_from_the_loop_buffer() {
     let taken = f64::from(machine.core.taken_branch);
     // Without it: two delivery groups, the second followed by the taken branch's bubble.
     close(Rig::with(machine).looped(&body, &[], 1000), 1.0 + taken);
+}
+
+#[test]
+fn jumps_that_the_first_target_buffer_holds_take_one_cycle_and_others_what_a_branch_takes() {
+    // Jumps round in a circle (jmp +2, each to the next one; the last one back), 8 entries.
+    let circle = |jumps: u64| {
+        let mut machine = Machine::default();
+        machine.core.near_branches = 8;
+        machine.core.loop_buffer = 0;
+        let mut rig = Rig::with(machine);
+        let block = |rig: &mut Rig, at: u64| rig.block(0x40_0000 + 4 * at, &["eb 02"]);
+        let blocks: Vec<Block> = (0..jumps - 1).map(|at| block(&mut rig, at)).collect();
+        let back = (-4 * (jumps as i8 - 1) - 2) as u8;
+        let last = rig.block(0x40_0000 + 4 * (jumps - 1), &[&format!("eb {back:02x}")]);
+        let mut middle = 0;
+        for round in 0..200 {
+            if round == 100 {
+                middle = rig.core.cycles();
+            }
+            for block in blocks.iter().chain([&last]) {
+                rig.step(block, &[], block.branch.target);
+            }
+        }
+        (rig.core.cycles() - middle) as f64 / (100 * jumps) as f64
+    };
+    close(circle(8), 1.0);
+    // Twice as many as there is room for: each was the first to go.
+    close(circle(16), f64::from(Machine::default().core.taken_branch));
 }
 
 #[test]

@@ -38,7 +38,8 @@ impl<O: Observer> Core<O> {
         if outcome.mispredicted {
             self.mispredicted(wrong_path(branch, taken));
         } else if taken {
-            self.fetch.taken_branch(branch.addr, step.next);
+            let plain = matches!(kind, Predicted::Conditional | Predicted::Jump);
+            self.fetch.taken_branch(branch.addr, step.next, plain);
             if outcome.btb_miss {
                 let at = self.fetch.cycle() + u64::from(self.params.btb_miss_redirect);
                 self.fetch.redirect(at, FetchCause::Redirect);

@@ -6,6 +6,7 @@
 
 mod legacy;
 mod loop_buffer;
+mod near;
 mod uop_cache;
 
 use decode::{Block, Insn};
@@ -14,6 +15,7 @@ use memory::Memory;
 use crate::params::CoreParams;
 use legacy::Legacy;
 use loop_buffer::LoopBuffer;
+use near::NearBranches;
 use uop_cache::{UopCache, WINDOW_BYTES};
 
 /// Ring of allocation times: a power of two, at least the decoded-uop queue's length.
@@ -77,6 +79,7 @@ pub struct FrontEnd {
     cache: UopCache,
     legacy: Legacy,
     looping: LoopBuffer,
+    near: NearBranches,
     /// Counters of the ways.
     pub counters: FetchCounters,
 }
@@ -107,6 +110,7 @@ impl FrontEnd {
             cache: UopCache::new(&params.uop_cache),
             legacy: Legacy::new(&params.decode),
             looping: LoopBuffer::new(params.loop_buffer),
+            near: NearBranches::new(params.near_branches),
             counters: FetchCounters::default(),
         }
     }
@@ -213,9 +217,11 @@ impl FrontEnd {
         self.allocated[self.delivered.wrapping_sub(1) as usize % ALLOC_RING] = cycle;
     }
 
-    /// A correctly predicted taken branch at `addr` goes to `target`.
+    /// A correctly predicted taken branch at `addr` goes to `target`. `plain`: a direct jump or a
+    /// conditional branch.
     #[inline(always)]
-    pub fn taken_branch(&mut self, addr: u64, target: u64) {
+    pub fn taken_branch(&mut self, addr: u64, target: u64, plain: bool) {
+        let bubble = if plain && self.near.taken(addr, target) { 0 } else { self.bubble };
         let streams = self.looping.taken(addr, target, self.delivered, self.all_cached);
         self.all_cached = true;
         if streams {
@@ -228,8 +234,8 @@ impl FrontEnd {
         self.close_window();
         self.window = NOWHERE;
         self.left = 0;
-        self.cycle += self.bubble;
-        self.legacy.taken_branch(self.bubble);
+        self.cycle += bubble;
+        self.legacy.taken_branch(bubble);
         self.line = NOWHERE;
     }
 
