@@ -47,8 +47,8 @@ const TWO_SIZES: &str = "three quarters of this version's requests for this docu
 
 /// Experiment: classes that the queries need for 90 % of their allocations (Figure 6).
 const STRINGS: &str = "Xapian 1.4 asks for strings, postings and tables of many sizes (8 to 8,200 \
-    bytes, none of them more than an eighth of all requests) and needs 16 and 20 classes; perl and \
-    xalan, of other versions and inputs than the paper's, need 5 to 8";
+    bytes, none of them more than an eighth of all requests) and needs 16 and 20 classes; \
+    xalan, of another version and input than the paper's, needs 7";
 
 /// Experiment: the same run on a machine with an L1D of 256 KB: 90 % of the time lies in calls of
 /// 20 to 40 cycles, with 32 KB 59 to 66 %.
