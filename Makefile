@@ -17,14 +17,16 @@ WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium d
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-workloads setup-study setup-tables traces build guest demo test test-guest test-rust \
-        test-pops test-rtl rtl-setup test-long area bench lint clean install
+.PHONY: help setup setup-workloads setup-study setup-tables setup-sma traces build guest demo \
+        test test-guest test-rust test-pops test-rtl rtl-setup test-long area bench lint clean \
+        install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
 	@echo 'setup-workloads  install the programs of workloads/, and a browser to test reports in'
 	@echo 'setup-study      install the programs of the SMA study'
 	@echo 'setup-tables     install what instruction tables are made with'
+	@echo 'setup-sma        install what SMA is profiled and cross-compiled with'
 	@echo 'traces           record their allocations into ./traces'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
@@ -49,7 +51,8 @@ setup:
 setup-workloads: PACKAGES := $(WORKLOAD_PACKAGES)
 setup-study: PACKAGES := $(STUDY_PACKAGES)
 setup-tables: PACKAGES := llvm-22 python3
-setup-workloads setup-study setup-tables:
+setup-sma: PACKAGES := valgrind gcc-arm-none-eabi gcc-riscv64-unknown-elf
+setup-workloads setup-study setup-tables setup-sma:
 	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }

@@ -83,13 +83,14 @@ pub fn machines(name: Option<&str>) -> Done {
                      --machine FILE.toml\n";
         }
         Some(name) => {
-            let machine = Machine::find(name)?;
+            let file = Machine::file(name)?;
+            let machine = Machine::parse(&file, name)?;
             let _ = writeln!(text, "# {}\n", machine.name);
             let values = machine.write();
             if machine == Machine::default() {
                 text += &params::markdown(Machine::declared(), &values);
             } else {
-                let notes = Notes::of(&Machine::file(name)?);
+                let notes = Notes::of(&file);
                 let _ = writeln!(text, "{}", notes.head);
                 text += &notes.markdown(Machine::declared(), &values);
             }

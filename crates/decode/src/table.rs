@@ -146,45 +146,23 @@ impl Table {
         Table::of(Family::Haswell)
     }
 
-    /// The table of a family.
+    /// The table of a family: its own rows in place of Haswell's for the same forms.
     pub fn of(family: Family) -> Table {
+        let own = match family {
+            Family::Haswell => &[],
+            Family::GoldenCove => GOLDEN_COVE,
+        };
+        let haswell = HASWELL.iter().map(|text| (*text, Family::Haswell));
         // The texts are part of the program; a test reads them.
-        let empty = |_| Table { rows: HashMap::new(), family };
-        let mut table = Table::parse(HASWELL).unwrap_or_else(empty);
-        if family == Family::GoldenCove {
-            table = table.replaced_by(GOLDEN_COVE, family).unwrap_or_else(empty);
-        }
-        table
+        let rows = read(haswell.chain(own.iter().map(|text| (*text, family)))).unwrap_or_default();
+        Table { rows, family }
     }
 
     /// Reads tables in the format that their header describes; later ones replace earlier rows.
     /// The ports are Haswell's.
     pub fn parse(texts: &[&str]) -> Result<Table, TableError> {
-        let rows = HashMap::with_capacity(4096);
-        Table { rows, family: Family::Haswell }.replaced_by(texts, Family::Haswell)
-    }
-
-    /// The table with the rows of these texts in place of those for the same forms.
-    fn replaced_by(self, texts: &[&str], family: Family) -> Result<Table, TableError> {
-        let names: HashMap<String, Mnemonic> =
-            Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
-        let mut rows = self.rows;
-        for text in texts {
-            for (i, line) in text.lines().enumerate() {
-                if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
-                    continue;
-                }
-                let (key, row) =
-                    parse_row(line, &names, family).map_err(|(what, value, rule)| TableError {
-                        line: i + 1,
-                        what,
-                        value: value.to_string(),
-                        rule,
-                    })?;
-                rows.insert(key.packed(), row);
-            }
-        }
-        Ok(Table { rows, family })
+        let family = Family::Haswell;
+        Ok(Table { rows: read(texts.iter().map(|text| (*text, family)))?, family })
     }
 
     /// Whose it is.
@@ -212,6 +190,27 @@ impl Table {
         let found = |k| self.exact(k).map(|row| (k, row));
         found(key).or_else(|| key::relaxations(key).find_map(found))
     }
+}
+
+/// The rows of texts, each with the family that its ports are of.
+fn read<'a>(
+    texts: impl Iterator<Item = (&'a str, Family)>,
+) -> Result<HashMap<u64, Row>, TableError> {
+    let names: HashMap<String, Mnemonic> =
+        Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
+    let mut rows = HashMap::with_capacity(4096);
+    for (text, family) in texts {
+        for (i, line) in text.lines().enumerate() {
+            if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
+                continue;
+            }
+            let (key, row) = parse_row(line, &names, family).map_err(|(what, value, rule)| {
+                TableError { line: i + 1, what, value: value.to_string(), rule }
+            })?;
+            rows.insert(key.packed(), row);
+        }
+    }
+    Ok(rows)
 }
 
 type Fault<'a> = (&'static str, &'a str, &'static str);

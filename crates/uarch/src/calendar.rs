@@ -29,6 +29,14 @@ const SPREAD: [u64; 256] = {
 
 /// A one in each byte.
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
+
+/// The sum of the bytes, at most 255: also how many bits an entry of [`SPREAD`] stands for, which
+/// machines without an instruction for it count slowly.
+#[inline(always)]
+fn sum(bytes: u64) -> u32 {
+    (bytes.wrapping_mul(EVERY_BYTE) >> 56) as u32
+}
+
 /// Worse than any choice of a port, by more than what an odd slot puts up with.
 const NO_CHOICE: u32 = u32::MAX;
 
@@ -96,8 +104,7 @@ impl Calendar {
         let slot = &mut self.ring[(cycle & MASK) as usize];
         self.waiting -= self.leaving;
         self.leaving = SPREAD[usize::from(*slot)];
-        // The sum of the bytes: machines without an instruction for it count bits slowly.
-        self.occupancy -= (self.leaving.wrapping_mul(EVERY_BYTE) >> 56) as u32;
+        self.occupancy -= sum(self.leaving);
         *slot = 0;
     }
 
@@ -131,18 +138,11 @@ impl Calendar {
         }
     }
 
-    /// Uops in the reservation station that are bound to the load ports, 2 and 3.
-    #[inline(always)]
-    pub fn loads_waiting(&self) -> u32 {
-        let counts = self.waiting + self.bound_now - self.leaving;
-        (counts >> 16 & 0xff) as u32 + (counts >> 24 & 0xff) as u32
-    }
-
     /// Uops in the reservation station that are bound to one of these ports.
+    #[inline(always)]
     pub fn waiting_on(&self, ports: u8) -> u32 {
-        let counts = (self.waiting + self.bound_now - self.leaving).to_le_bytes();
-        let one = |port: usize| if ports >> port & 1 == 1 { u32::from(counts[port]) } else { 0 };
-        (0..8).map(one).sum()
+        let counts = self.waiting + self.bound_now - self.leaving;
+        sum(counts & (SPREAD[usize::from(ports)] * 0xff))
     }
 
     /// The first cycle after the current one in which a waiting uop issues.

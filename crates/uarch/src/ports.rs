@@ -78,7 +78,7 @@ impl Ports {
     /// Loads in the reservation stations.
     #[inline(always)]
     pub fn loads_waiting(&self) -> u32 {
-        if self.memory.is_some() { self.loads_apart() } else { self.first.loads_waiting() }
+        if self.memory.is_some() { self.loads_apart() } else { self.first.waiting_on(ports::LOAD) }
     }
 
     #[inline(never)]

@@ -22,10 +22,7 @@ impl<O: Observer> Core<O> {
             return;
         }
         let floor = self.wait_for_entries(uop);
-        let mut ready = floor;
-        for src in uop.srcs {
-            ready = ready.max(self.ready[usize::from(src.0)]);
-        }
+        let mut ready = floor.max(self.sources_ready(&uop.srcs));
         if uop.flags.has(UopFlags::FENCE | UopFlags::SERIALIZE) {
             ready = self.oldest_and_drained(uop, ready);
         }
@@ -84,7 +81,7 @@ impl<O: Observer> Core<O> {
         if cycle > self.allocator.cycle {
             self.allocator.cycle = cycle;
             self.allocator.used = 0;
-            self.calendar.advance(cycle);
+            self.ports.advance(cycle);
         }
     }
 
@@ -113,16 +110,11 @@ impl<O: Observer> Core<O> {
             ready = self.ready[usize::from(uop.srcs[0].0)];
         }
         let chased = self.from_load >> uop.srcs[0].0 & 1 != 0;
-        let mut names = 0;
-        for dst in uop.dsts {
-            self.ready[usize::from(dst.0)] = ready;
-            names |= 1 << dst.0;
-        }
+        let names = self.set_ready(&uop.dsts, ready);
         self.note_loaded(names, chased);
         if uop.flags.has(UopFlags::NO_EXEC) {
             self.moves.written(names, self.allocator.cycle);
         }
-        self.ready[usize::from(Reg::NONE.0)] = 0;
         let done = self.allocator.cycle;
         self.slot.completed = self.slot.completed.max(done);
         self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
@@ -142,9 +134,7 @@ impl<O: Observer> Core<O> {
     /// A uop that rename computes: its results are there when its source is.
     #[inline(never)]
     fn computed_at_rename(&mut self, uop: &Uop) -> bool {
-        let now = self.allocator.cycle;
-        let source = uop.srcs.iter().map(|src| self.ready[usize::from(src.0)]).max();
-        let done = now.max(source.unwrap_or(0));
+        let done = self.allocator.cycle.max(self.sources_ready(&uop.srcs));
         self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
         self.complete(uop, done, Component::Execute);
         true
@@ -164,16 +154,16 @@ impl<O: Observer> Core<O> {
     /// Waits for one of the RS entries that loads can take.
     #[cold]
     fn wait_for_load_entry(&mut self) {
-        while self.calendar.loads_waiting() >= self.params.rs_loads {
-            self.hold_to(self.calendar.next_load(), Component::Execute);
+        while self.ports.loads_waiting() >= self.params.rs_loads {
+            self.hold_to(self.ports.next_load(), Component::Execute);
         }
     }
 
     /// Waits for a free RS entry; returns the earliest issue cycle.
     #[inline(always)]
     pub(super) fn wait_for_station(&mut self) -> u64 {
-        while self.calendar.occupancy() >= self.params.rs {
-            self.hold_to(self.calendar.next_departure(), Component::Execute);
+        while self.ports.occupancy() >= self.params.rs {
+            self.hold_to(self.ports.next_departure(), Component::Execute);
         }
         self.allocator.cycle + u64::from(self.params.allocate_to_issue)
     }
@@ -184,7 +174,7 @@ impl<O: Observer> Core<O> {
         let floor = self.wait_for_station();
         let (free, cause) = match uop.kind {
             UopKind::Load => {
-                if self.calendar.loads_waiting() >= self.params.rs_loads {
+                if self.ports.loads_waiting() >= self.params.rs_loads {
                     self.wait_for_load_entry();
                 }
                 (self.allocator.load_entry(), Component::Execute)
@@ -218,13 +208,13 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     fn exec(&mut self, uop: &Uop, ready: u64) -> (u64, Component) {
-        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let port = self.ports.bind(uop.ports, self.allocator.used.wrapping_sub(1));
         let issued = if uop.busy == 0 {
-            self.calendar.issue(port, ready)
+            self.ports.issue(port, ready)
         } else {
             let busy = u64::from(uop.busy);
             let free = self.divider.first_free(ready, busy);
-            let issued = self.calendar.issue(port, free);
+            let issued = self.ports.issue(port, free);
             let start = self.divider.first_free(issued, busy);
             self.divider.reserve(start, busy, self.allocator.cycle);
             start
@@ -236,11 +226,11 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     fn load(&mut self, step: &Step, uop: &Uop, pc: u64, ready: u64) -> (u64, Component) {
-        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let port = self.ports.bind(uop.ports, self.allocator.used.wrapping_sub(1));
         let address = step.addresses.get(usize::from(uop.slot)).copied().unwrap_or(NO_ADDRESS);
         let ready = ready.max(self.load_floor);
         if address == NO_ADDRESS || uop.flags.has(UopFlags::PREFETCH) {
-            let issued = self.calendar.issue(port, ready);
+            let issued = self.ports.issue(port, ready);
             if address != NO_ADDRESS {
                 self.memory.prefetch(address, issued);
             }
@@ -249,7 +239,7 @@ impl<O: Observer> Core<O> {
             return (issued + 1, Component::Execute);
         }
         let may_go = ready.max(self.stores.may_go(pc));
-        let issued = self.calendar.issue(port, may_go);
+        let issued = self.ports.issue(port, may_go);
         let size = step.block.slots[usize::from(uop.slot)].size;
         let mut access = self.memory.load(pc, address, u32::from(size), issued);
         if access.tlb != memory::TlbLevel::L1 {
@@ -275,7 +265,7 @@ impl<O: Observer> Core<O> {
     #[cold]
     fn issue_again(&mut self, port: Port, issued: u64, access: &mut memory::Access) {
         let translated = self.memory.translated().max(issued);
-        let again = self.calendar.issue(port, translated + 1);
+        let again = self.ports.issue(port, translated + 1);
         access.ready += again - translated;
     }
 
@@ -329,6 +319,24 @@ impl<O: Observer> Core<O> {
         }
     }
 
+    /// The cycle in which all of these registers are there.
+    #[inline(always)]
+    pub(super) fn sources_ready(&self, srcs: &[Reg]) -> u64 {
+        srcs.iter().fold(0, |ready, src| ready.max(self.ready[usize::from(src.0)]))
+    }
+
+    /// These registers are there from `ready` on; their names, a bit each.
+    #[inline(always)]
+    pub(super) fn set_ready(&mut self, dsts: &[Reg], ready: u64) -> u64 {
+        let mut names = 0;
+        for dst in dsts {
+            self.ready[usize::from(dst.0)] = ready;
+            names |= 1 << dst.0;
+        }
+        self.ready[usize::from(Reg::NONE.0)] = 0;
+        names
+    }
+
     /// The newest values of these names (a bit each) come straight from a load, or do not.
     #[inline(always)]
     fn note_loaded(&mut self, names: u64, loaded: bool) {
@@ -338,15 +346,9 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
-        let mut names = 0;
-        for dst in uop.dsts {
-            self.ready[usize::from(dst.0)] = done;
-            names |= 1 << dst.0;
-        }
-        let loaded = uop.kind == UopKind::Load;
-        self.note_loaded(names, loaded);
+        let names = self.set_ready(&uop.dsts, done);
+        self.note_loaded(names, uop.kind == UopKind::Load);
         self.moves.written(names, self.allocator.cycle);
-        self.ready[usize::from(Reg::NONE.0)] = 0;
         if done >= self.slot.completed {
             self.slot.completed = done;
             self.slot.waited = waited;

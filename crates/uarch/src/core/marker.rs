@@ -62,16 +62,13 @@ impl<O: Observer> Core<O> {
         self.counters.uops += 1;
         self.counters.injected += 1;
         self.open_slot(true);
-        let mut ready = self.wait_for_station();
-        for src in injected.srcs {
-            ready = ready.max(self.ready[usize::from(src.0)]);
-        }
-        let port = self.calendar.bind(injected.ports, self.allocator.used.wrapping_sub(1));
+        let ready = self.wait_for_station().max(self.sources_ready(&injected.srcs));
+        let port = self.ports.bind(injected.ports, self.allocator.used.wrapping_sub(1));
         let wanted = ready.max(injected.not_before);
         let (issued, free) = if injected.kind == InjectKind::MallocUnit {
             self.issue_in_malloc_unit(port, ready, wanted, u64::from(injected.busy))
         } else {
-            (self.calendar.issue(port, wanted), ready)
+            (self.ports.issue(port, wanted), ready)
         };
         let mut done = issued + u64::from(injected.latency);
         let mut result = done;
@@ -79,11 +76,8 @@ impl<O: Observer> Core<O> {
             result = self.memory.load(0, address, 8, issued).ready;
             done = issued + 1;
         }
-        for dst in injected.dsts {
-            self.ready[usize::from(dst.0)] = result;
-            self.moves.written(1 << dst.0, self.allocator.cycle);
-        }
-        self.ready[usize::from(Reg::NONE.0)] = 0;
+        let names = self.set_ready(&injected.dsts, result);
+        self.moves.written(names, self.allocator.cycle);
         self.slot.completed = done;
         self.slot.waited = if wanted > ready { Component::Accelerator } else { Component::Execute };
         if let Some(token) = injected.token {
@@ -104,7 +98,7 @@ impl<O: Observer> Core<O> {
     ) -> (u64, u64) {
         let unblocked = self.malloc_unit.first_free(ready, busy);
         let start = self.malloc_unit.first_free(wanted, busy);
-        let issued = self.calendar.issue(port, start);
+        let issued = self.ports.issue(port, start);
         let start = self.malloc_unit.first_free(issued, busy);
         self.malloc_unit.reserve(start, busy, self.allocator.cycle);
         (start, unblocked)

@@ -39,8 +39,8 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     pub(super) fn store_address(&mut self, step: &Step, uop: &Uop, ready: u64) -> (u64, Component) {
-        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
-        let issued = self.calendar.issue(port, ready);
+        let port = self.ports.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let issued = self.ports.issue(port, ready);
         let at = self.pending_store(step, uop);
         self.pending[at].address_issued = issued;
         let store = self.pending[at];
@@ -62,8 +62,8 @@ impl<O: Observer> Core<O> {
 
     #[inline(always)]
     pub(super) fn store_data(&mut self, step: &Step, uop: &Uop, ready: u64) -> (u64, Component) {
-        let port = self.calendar.bind(uop.ports, self.allocator.used.wrapping_sub(1));
-        let issued = self.calendar.issue(port, ready);
+        let port = self.ports.bind(uop.ports, self.allocator.used.wrapping_sub(1));
+        let issued = self.ports.issue(port, ready);
         let at = self.pending_store(step, uop);
         self.pending[at].data_issued = issued;
         let completed = issued + 1;
@@ -78,12 +78,12 @@ impl<O: Observer> Core<O> {
         for at in 0..self.pending_count {
             let store = self.pending[at];
             if store.address == NO_ADDRESS {
+                let mut done = retired;
                 if store.fence > 0 {
                     self.written = self.written.max(retired) + u64::from(store.fence);
-                    self.allocator.store_done(self.written);
-                    continue;
+                    done = self.written;
                 }
-                self.allocator.store_done(retired);
+                self.allocator.store_done(done);
                 continue;
             }
             let access =
