@@ -86,6 +86,26 @@ fn a_counter_in_memory_takes_forwarding_plus_the_addition() {
 }
 
 #[test]
+fn a_vector_register_is_forwarded_a_cycle_later() {
+    let forward = f64::from(Machine::default().core.store_forward);
+    // mov rax,[rsp]; mov [rsp],rax and the same with movups and xmm0.
+    let (integer, vector) = (["48 8b 04 24", "48 89 04 24"], ["0f 10 04 24", "0f 11 04 24"]);
+    close(Rig::new().unrolled(&integer, &[DATA, DATA], 400), forward);
+    close(Rig::new().unrolled(&vector, &[DATA, DATA], 400), forward + 1.0);
+}
+
+#[test]
+fn an_address_that_was_forwarded_is_not_there_early() {
+    let machine = Machine::default();
+    let forward = f64::from(machine.core.store_forward);
+    let latency = machine.memory.l1d.latency as f64;
+    // mov rax,[rsp]; mov rax,[rax+8]; mov [rsp],rax: the second load saves no cycle.
+    let code = ["48 8b 04 24", "48 8b 40 08", "48 89 04 24"];
+    let cycles = Rig::new().unrolled(&code, &[DATA, DATA + 64, DATA], 400);
+    close(cycles, forward + latency + 1.0);
+}
+
+#[test]
 fn a_load_wider_than_the_store_waits_until_the_store_has_written() {
     let mut rig = Rig::new();
     // mov [rsp],al; mov rax,[rsp]

@@ -245,10 +245,11 @@ impl<O: Observer> Core<O> {
         if access.tlb != memory::TlbLevel::L1 {
             self.issue_again(port, issued, &mut access);
         }
-        access.ready += self.address_extra(uop);
+        let vector = u64::from(uop.flags.has(UopFlags::VECTOR));
+        access.ready += vector + u64::from(vector == 1 || !self.fast_address(uop));
         let address = self.memory.place(address);
         let (mut done, mut waited) =
-            self.after_older_stores(pc, address, size, [ready, issued], &access);
+            self.after_older_stores(pc, address, size, [ready, issued], vector, &access);
         if access.page_fault {
             self.page_fault(done);
             done += self.page_fault_cycles;
@@ -269,19 +270,18 @@ impl<O: Observer> Core<O> {
         access.ready += again - translated;
     }
 
-    /// A load is one cycle faster when its base register comes straight from a load and a small
-    /// displacement is all that is added ([IOM] 2.3.5.1); vector registers take one cycle more.
+    /// A load is one cycle faster when its base register comes straight from the cache and a small
+    /// displacement is all that is added ([IOM] 2.3.5.1).
     #[inline(always)]
-    fn address_extra(&self, uop: &Uop) -> u64 {
-        let vector = uop.flags.has(UopFlags::VECTOR);
+    fn fast_address(&self, uop: &Uop) -> bool {
         let chased = self.from_load >> uop.srcs[0].0 & 1 != 0;
-        let fast = !vector && chased && uop.flags.has(UopFlags::SIMPLE_ADDRESS);
-        u64::from(!fast) + u64::from(vector)
+        chased && uop.flags.has(UopFlags::SIMPLE_ADDRESS)
     }
 
     /// When the load's data is there, given the stores in flight before it. Whether the load would
     /// have been too early had it gone when its operands were `ready` decides how far it is
-    /// trusted, also when it waited for the stores' addresses.
+    /// trusted, also when it waited for the stores' addresses. A vector register's data takes one
+    /// cycle more (`vector`), from a store as from the cache.
     #[inline(always)]
     fn after_older_stores(
         &mut self,
@@ -289,6 +289,7 @@ impl<O: Observer> Core<O> {
         address: u64,
         size: u8,
         [ready, issued]: [u64; 2],
+        vector: u64,
         access: &memory::Access,
     ) -> (u64, Component) {
         use crate::stores::Older;
@@ -299,7 +300,7 @@ impl<O: Observer> Core<O> {
             }
             Older::Forward { data_issued, address_issued } => {
                 self.counters.forwards += 1;
-                let forward = u64::from(self.params.store_forward);
+                let forward = u64::from(self.params.store_forward) + vector;
                 let mut done = (issued + forward - 1).max(data_issued + forward);
                 let early = address_issued > ready + STORE_SEARCH;
                 let cleared = address_issued > issued + STORE_SEARCH;
@@ -337,7 +338,7 @@ impl<O: Observer> Core<O> {
         names
     }
 
-    /// The newest values of these names (a bit each) come straight from a load, or do not.
+    /// The newest values of these names (a bit each) come straight from the cache, or do not.
     #[inline(always)]
     fn note_loaded(&mut self, names: u64, loaded: bool) {
         let names = names & !(1 << Reg::NONE.0);
@@ -347,7 +348,7 @@ impl<O: Observer> Core<O> {
     #[inline(always)]
     pub(super) fn complete(&mut self, uop: &Uop, done: u64, waited: Component) {
         let names = self.set_ready(&uop.dsts, done);
-        self.note_loaded(names, uop.kind == UopKind::Load);
+        self.note_loaded(names, uop.kind == UopKind::Load && waited != Component::Forward);
         self.moves.written(names, self.allocator.cycle);
         if done >= self.slot.completed {
             self.slot.completed = done;

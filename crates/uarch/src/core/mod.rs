@@ -108,7 +108,7 @@ pub struct Core<O: Observer = ()> {
     /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that no index
     /// needs a check.
     ready: [u64; 1 << u8::BITS],
-    /// Registers whose newest value came from a load, a bit each.
+    /// Registers whose newest value a load brought from the cache, a bit each.
     from_load: u64,
     /// Registers that eliminated moves made share.
     moves: Moves,
@@ -321,7 +321,10 @@ impl<O: Observer> Core<O> {
         let block = step.block;
         let insn = &block.insns[index];
         let pc = block.addr + u64::from(insn.offset);
-        self.fetch.insn(pc, insn, &mut self.memory);
+        // What follows the last one is not known here; it matters only to a comparison that no
+        // branch of its own block follows.
+        let next = block.insns.get(index + 1).unwrap_or(&block.insns[0]);
+        self.fetch.insn(pc, insn, next, &mut self.memory);
         if insn.reads_rsp | insn.writes_rsp | (insn.stack_delta != 0) {
             self.stack_engine(insn);
         }

@@ -108,12 +108,22 @@ impl Legacy {
         self.left = self.params.width;
     }
 
-    /// Passes one instruction through. Returns the cycle in which its first fused uop is decoded;
-    /// microcode delivers four in each cycle from there on. `floor`: the decoded-uop queue has room
-    /// from that cycle on.
-    pub fn decode(&mut self, addr: u64, insn: &Insn, floor: u64) -> u64 {
+    /// In which cycle the instruction after `addr` will be marked, as far as the predecoder goes.
+    fn marked_next(&self, addr: u64, insn: &Insn, next: &Insn) -> u64 {
+        let last = (addr + u64::from(insn.len) + u64::from(next.len) - 1) >> self.block_shift;
+        let later = last != self.block || self.marked == self.params.predecode_width;
+        self.predecode + u64::from(later)
+    }
+
+    /// Passes one instruction through; `next` comes after it. Returns the cycle in which its first
+    /// fused uop is decoded; microcode delivers four in each cycle from there on. `floor`: the
+    /// decoded-uop queue has room from that cycle on.
+    pub fn decode(&mut self, addr: u64, insn: &Insn, next: &Insn, floor: u64) -> u64 {
         self.predecode(addr, insn);
-        let ready = (self.predecode + 1).max(floor);
+        // What could fuse with a branch waits until it is seen whether one follows, as [uiCA]'s
+        // published simulator has it.
+        let seen = if insn.macro_fusible { self.marked_next(addr, insn, next) } else { 0 };
+        let ready = (self.predecode.max(seen) + 1).max(floor);
         if insn.fused_with_previous {
             return self.cycle;
         }

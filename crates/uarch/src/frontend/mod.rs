@@ -125,15 +125,16 @@ impl FrontEnd {
         if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
     }
 
-    /// The next instruction in program order. Call [`FrontEnd::slot`] for each of its fused uops.
+    /// The next instruction in program order, and the one after it. Call [`FrontEnd::slot`] for each
+    /// fused uop of the first.
     #[inline(always)]
-    pub fn insn(&mut self, addr: u64, insn: &Insn, memory: &mut Memory) {
+    pub fn insn(&mut self, addr: u64, insn: &Insn, next: &Insn, memory: &mut Memory) {
         let window = addr / WINDOW_BYTES;
         if window != self.window && self.way != Way::Loop {
             self.enter_window(window, (addr % WINDOW_BYTES) as u8);
         }
         if self.way == Way::Legacy {
-            self.decode(addr, insn, memory);
+            self.decode(addr, insn, next, memory);
         }
     }
 
@@ -164,7 +165,7 @@ impl FrontEnd {
         }
     }
 
-    fn decode(&mut self, addr: u64, insn: &Insn, memory: &mut Memory) {
+    fn decode(&mut self, addr: u64, insn: &Insn, next: &Insn, memory: &mut Memory) {
         let last = addr + u64::from(insn.len) - 1;
         if last >> LINE_SHIFT != self.line {
             self.line = last >> LINE_SHIFT;
@@ -175,7 +176,7 @@ impl FrontEnd {
                 self.blame(FetchCause::Miss, ready - self.fetch_latency + 2);
             }
         }
-        let cycle = self.legacy.decode(addr, insn, self.room());
+        let cycle = self.legacy.decode(addr, insn, next, self.room());
         if cycle > self.cycle {
             self.cycle = cycle;
             self.left = self.width;
