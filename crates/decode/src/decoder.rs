@@ -27,7 +27,7 @@ struct Item {
     len: u8,
     has_immediate: bool,
     imm_bytes: u8,
-    prefixes: u8,
+    before_opcode: u8,
 }
 
 impl Decoder {
@@ -125,7 +125,7 @@ impl Decoder {
             reads_rsp: operands.reads_rsp,
             writes_rsp: operands.writes_rsp,
             decoders_beside: beside,
-            opcode_offset: item.prefixes,
+            opcode_offset: item.before_opcode,
             macro_fusible: fuse::is_fusible(insn),
             rep_startup: if rep { self.startup(key) } else { 0 },
         }
@@ -158,20 +158,28 @@ fn split(def: &BlockDef) -> Vec<Item> {
             len,
             has_immediate: offsets.has_immediate(),
             imm_bytes: offsets.immediate_size() as u8,
-            prefixes: prefixes(code),
+            before_opcode: before_opcode(code),
         });
         offset = end;
     }
     items
 }
 
-/// Bytes of legacy and REX prefixes.
-fn prefixes(code: &[u8]) -> u8 {
+/// Bytes before the opcode proper: prefixes, REX, and the escapes `0f`, `0f 38`, `0f 3a` or the VEX
+/// prefix that stands for them.
+fn before_opcode(code: &[u8]) -> u8 {
     let legacy =
         |b: &&u8| matches!(**b, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3);
-    let n = code.iter().take_while(legacy).count();
-    let rex = code.get(n).is_some_and(|b| b & 0xf0 == 0x40);
-    (n + usize::from(rex)) as u8
+    let prefixes = code.iter().take_while(legacy).count();
+    let rex = code.get(prefixes).is_some_and(|b| b & 0xf0 == 0x40);
+    let n = prefixes + usize::from(rex);
+    let escape = match code.get(n..).unwrap_or(&[]) {
+        [0x0f, 0x38 | 0x3a, ..] | [0xc5, ..] => 2,
+        [0x0f, ..] => 1,
+        [0xc4, ..] => 3,
+        _ => 0,
+    };
+    (n + escape) as u8
 }
 
 fn empty_block(def: &BlockDef, items: &[Item]) -> Block {

@@ -85,8 +85,10 @@ fn decoders_are_chosen_by_slots_and_by_instruction() {
     assert_eq!(class("415c"), (DecodeClass::Complex, 0), "pop r12, the encoding of pop rsp");
     assert_eq!(class("5b"), (DecodeClass::Simple, 3), "pop rbx");
     assert_eq!(block("4801d8").insns[0].opcode_offset, 1, "REX");
-    assert_eq!(block("66490fafc3").insns[0].opcode_offset, 2, "66 and REX");
-    assert_eq!(block("c5e9efca").insns[0].opcode_offset, 0, "VEX counts as opcode");
+    assert_eq!(block("66490fafc3").insns[0].opcode_offset, 3, "66, REX and 0f");
+    assert_eq!(block("660f3800c1").insns[0].opcode_offset, 3, "66 and 0f 38");
+    assert_eq!(block("c5e9efca").insns[0].opcode_offset, 2, "VEX of two bytes");
+    assert_eq!(block("c4e2f900c1").insns[0].opcode_offset, 3, "VEX of three bytes");
     assert!(block("4839d8").insns[0].macro_fusible, "cmp");
     assert!(!block("4809d8").insns[0].macro_fusible, "or");
     assert!(!block("833b05").insns[0].macro_fusible, "memory with immediate");

@@ -6,6 +6,7 @@ use rig::Rig;
 
 const NOP_8: &str = "0f 1f 84 00 00 00 00 00";
 const NOP_5: &str = "0f 1f 44 00 00";
+const NOP_3: &str = "0f 1f 00";
 const NOP_4: &str = "0f 1f 40 00";
 const NOP: &str = "90";
 const CMP: &str = "48 39 d8";
@@ -19,6 +20,17 @@ fn delivered(code: &[&str]) -> Vec<u64> {
     rig.step(&block, &[], 0);
     let log = rig.log();
     log.iter().map(|seen| seen.delivered - log[0].delivered).collect()
+}
+
+#[test]
+fn an_escape_byte_takes_no_place_in_the_block_before_its_opcode() {
+    // Five of three bytes and a sixth that begins with the block's last byte. Where its opcode is
+    // there too it is the sixth that the predecoder meets, and waits a cycle for the next five; the
+    // block after it begins a cycle later. With an escape there only its opcode's block counts.
+    let (opcode, escape) = ("83 c0 01", "0f b6 c1"); // add eax,1; movzx eax,cl
+    let code = |last| [NOP_3, NOP_3, NOP_3, NOP_3, NOP_3, last];
+    assert_eq!(delivered(&code(opcode)).last(), Some(&2));
+    assert_eq!(delivered(&code(escape)).last(), Some(&1));
 }
 
 #[test]
