@@ -244,10 +244,10 @@ fn has_lcp(item: &Item) -> bool {
         && !matches!(item.insn.mnemonic(), Mnemonic::Ret | Mnemonic::Enter)
 }
 
-/// Instructions of one slot that only the first decoder takes, and how many decoders then work
-/// beside it. Found with blocks of the BHive measurements that are bound by decoding: `setcc` with
-/// three others takes two cycles and with two others one; register bit tests, sign extensions of
-/// the accumulator and `pop r12` always have a cycle of their own.
+/// Instructions that only the first decoder takes whatever slots they have, and how many decoders
+/// then work beside it. Found with blocks of the BHive measurements that are bound by decoding:
+/// `setcc` with three others takes two cycles and with two others one; `setcc` to memory, register
+/// bit tests, sign extensions of the accumulator and `pop r12` always have a cycle of their own.
 fn restricted(insn: &Instruction) -> Option<u8> {
     use Mnemonic::*;
     match insn.mnemonic() {
@@ -260,7 +260,9 @@ fn restricted(insn: &Instruction) -> Option<u8> {
         // The encoding shared with `pop rsp`.
         Pop if matches!(insn.op0_register(), Register::RSP | Register::R12) => Some(0),
         Seta | Setae | Setb | Setbe | Sete | Setg | Setge | Setl | Setle | Setne | Setno
-        | Setnp | Setns | Seto | Setp | Sets => Some(2),
+        | Setnp | Setns | Seto | Setp | Sets => {
+            Some(if insn.op0_kind() == OpKind::Memory { 0 } else { 2 })
+        }
         _ => None,
     }
 }

@@ -79,6 +79,7 @@ fn decoders_are_chosen_by_slots_and_by_instruction() {
     assert_eq!(class("480f47c3"), (DecodeClass::Complex, 1), "cmova, 3 slots");
     assert_eq!(class("48d3e0"), (DecodeClass::Complex, 0), "shl by cl");
     assert_eq!(class("0f94c0"), (DecodeClass::Complex, 2), "setcc");
+    assert_eq!(class("0f9407"), (DecodeClass::Complex, 0), "setcc to memory");
     assert_eq!(class("4898"), (DecodeClass::Complex, 0), "cdqe");
     assert_eq!(class("0fbae003"), (DecodeClass::Complex, 0), "bt");
     assert_eq!(class("f7f1"), (DecodeClass::Microcoded, 0), "div");
