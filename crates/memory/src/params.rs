@@ -202,9 +202,10 @@ params! {
 params! {
     /// First touch of a page.
     pub struct PageFaultParams {
-        /// Charged by the core where it takes the exception. About 0.6 us: a minor fault on Linux
-        /// without page-table isolation is 1,000 cycles of exception and return plus finding,
-        /// zeroing and mapping the page; published measurements lie between 0.5 and 1 us.
+        /// Charged by the core where it takes the exception; 0 is no exception. About 0.6 us: a
+        /// minor fault on Linux without page-table isolation is 1,000 cycles of exception and
+        /// return plus finding, zeroing and mapping the page; published measurements lie between
+        /// 0.5 and 1 us.
         cycles: u64 = 2000, "cycles";
         /// Pages that a fault on an instruction fetch maps: Linux maps 64 KB around a fault on a
         /// file (`fault_around_bytes`).

@@ -33,6 +33,16 @@ impl Machine {
         Self::parse(&Self::file(name)?, name)
     }
 
+    /// The same machine as a user-level simulator sees it: system calls and page faults are those
+    /// of the program, and what the operating system does for them takes no time.
+    #[must_use]
+    pub fn user_level(mut self) -> Self {
+        self.name += "-user";
+        self.core.syscall = 0;
+        self.memory.page_fault.cycles = 0;
+        self
+    }
+
     /// The text of its file.
     pub fn file(name: &str) -> Result<String, ConfigError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
@@ -172,6 +182,18 @@ mod tests {
         }
         assert!(Machine::find("haswel").unwrap_err().0.contains("\"haswell\""));
         assert!(Machine::find("./none.toml").unwrap_err().0.contains("cannot read"));
+    }
+
+    #[test]
+    fn at_user_level_only_the_operating_systems_time_is_gone() {
+        let machine = Machine::find("goldencove").unwrap();
+        let user = machine.clone().user_level();
+        assert_eq!((user.core.syscall, user.memory.page_fault.cycles), (0, 0));
+        let mut back = user;
+        back.name = machine.name.clone();
+        back.core.syscall = machine.core.syscall;
+        back.memory.page_fault.cycles = machine.memory.page_fault.cycles;
+        assert_eq!(back, machine);
     }
 
     #[test]

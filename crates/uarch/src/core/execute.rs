@@ -251,9 +251,7 @@ impl<O: Observer> Core<O> {
         let (mut done, mut waited) =
             self.after_older_stores(pc, address, size, [ready, issued], vector, &access);
         if access.page_fault {
-            self.page_fault(done);
-            done += self.page_fault_cycles;
-            waited = Component::PageFault;
+            (done, waited) = self.page_fault(done, waited);
         }
         done += u64::from(uop.latency);
         self.allocator.load_done(done);

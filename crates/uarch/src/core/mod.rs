@@ -392,9 +392,15 @@ impl<O: Observer> Core<O> {
         self.drain(u64::from(self.params.syscall));
     }
 
-    fn page_fault(&mut self, cycle: u64) {
+    /// The first touch of a page, known in `cycle`: when the access goes on, and what it waited
+    /// for. Where it takes no time there is no exception either.
+    fn page_fault(&mut self, cycle: u64, waited: Component) -> (u64, Component) {
         self.counters.page_faults += 1;
+        if self.page_fault_cycles == 0 {
+            return (cycle, waited);
+        }
         let end = cycle + self.page_fault_cycles;
         self.allocator.barrier(end, Component::PageFault);
+        (end, Component::PageFault)
     }
 }

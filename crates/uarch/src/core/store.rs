@@ -44,20 +44,17 @@ impl<O: Observer> Core<O> {
         let at = self.pending_store(step, uop);
         self.pending[at].address_issued = issued;
         let store = self.pending[at];
-        let mut completed = issued + 1;
+        let (mut completed, mut waited) = (issued + 1, Component::Execute);
         if store.address != NO_ADDRESS {
             let size = u32::from(store.size);
             let access = self.memory.store_address_tlb(store.address, size, issued);
             completed = completed.max(access.ready);
             if access.page_fault {
-                self.page_fault(completed);
-                completed += self.page_fault_cycles;
-                self.observer.executed(uop, Times { ready, issued, completed, port });
-                return (completed, Component::PageFault);
+                (completed, waited) = self.page_fault(completed, waited);
             }
         }
         self.observer.executed(uop, Times { ready, issued, completed, port });
-        (completed, Component::Execute)
+        (completed, waited)
     }
 
     #[inline(always)]
