@@ -36,7 +36,7 @@ pub struct Settings {
     /// Where recordings are.
     pub recorded: Option<PathBuf>,
     /// The machine.
-    pub machine: String,
+    pub machine: Machine,
     /// A store whose runs may be taken.
     pub resume: Option<PathBuf>,
     /// Nothing on stderr but failures.
@@ -62,12 +62,12 @@ struct Execution<'a> {
 
 /// Measures all that is needed.
 pub fn measure(needs: &[Need], settings: &Settings, rows: &mut Rows) -> Result<Study, Failure> {
-    let machine = Machine::find(&settings.machine)?;
+    let machine = &settings.machine;
     let stored = settings.resume.as_deref().map(stored).transpose()?.unwrap_or_default();
-    let few = specs(&seed_configurations(), &machine)?;
-    let mut study = Study::default();
+    let few = specs(&seed_configurations(), machine)?;
+    let mut study = Study { machine: head(machine), ..Study::default() };
     for (index, need) in needs.iter().enumerate() {
-        let all = specs(&need.configurations, &machine)?;
+        let all = specs(&need.configurations, machine)?;
         let mut measured: Option<Measured> = None;
         // A recording has one layout.
         let seeds = need.seeds && settings.trace(need.subject).is_none();
@@ -103,6 +103,19 @@ pub fn measure(needs: &[Need], settings: &Settings, rows: &mut Rows) -> Result<S
         study.measured.extend(measured);
     }
     Ok(study)
+}
+
+/// What machine was measured, in a sentence.
+fn head(machine: &Machine) -> String {
+    let kernel = match (machine.core.syscall, machine.memory.page_fault.cycles) {
+        (0, 0) => "as in the paper's user-level simulator, system calls and page faults take no \
+                   time (--kernel: they do)"
+            .to_owned(),
+        (syscall, fault) => {
+            format!("a system call takes {syscall} cycles, a page fault {fault}")
+        }
+    };
+    format!("Machine {}: {kernel}.", machine.name)
 }
 
 /// The runs of a store, without their details.

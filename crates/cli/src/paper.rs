@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use paper::{Figure, Kind, SUBJECTS, needs, render};
+use uarch::Machine;
 
 use crate::args::{ReportArgs, STORE};
 use crate::error::{Done, FAILED, Failure, SIGNALLED};
@@ -47,6 +48,10 @@ pub struct PaperArgs {
     /// The machine: a name or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "haswell")]
     pub machine: String,
+    /// Count the operating system's time too (page faults, system calls); the paper's simulator
+    /// is a user-level one, in which they take none
+    #[arg(long)]
+    pub kernel: bool,
     /// List the figures and the programs that they are about
     #[arg(long)]
     pub list: bool,
@@ -110,7 +115,7 @@ pub fn run(args: &PaperArgs) -> Done {
         quick: args.quick,
         seeds: args.seeds.unwrap_or(if args.quick { SEEDS_QUICK } else { SEEDS }),
         recorded: args.recorded.clone(),
-        machine: args.machine.clone(),
+        machine: machine(args)?,
         resume: args.resume.then(|| args.store.clone()),
         quiet: args.quiet,
     };
@@ -129,9 +134,9 @@ pub fn run(args: &PaperArgs) -> Done {
     figures.retain(|figure| needs.iter().any(|need| figure.concerns(need.subject)));
     let sheets: Vec<_> = figures.iter().map(|f| paper::derive::sheet(*f, &study)).collect();
     let text = match args.format {
-        Form::Table => render::text(&sheets),
-        Form::Markdown => render::markdown(&sheets),
-        Form::Json => render::json(&sheets),
+        Form::Table => render::text(&study.machine, &sheets),
+        Form::Markdown => render::markdown(&study.machine, &sheets),
+        Form::Json => render::json(&study.machine, &sheets),
         Form::Csv => render::csv(&sheets),
     };
     let written = output.text(&text);
@@ -143,6 +148,12 @@ pub fn run(args: &PaperArgs) -> Done {
         None if failed => FAILED,
         None => 0,
     })
+}
+
+/// The machine as the paper's simulator sees it, or with `--kernel` as it is.
+fn machine(args: &PaperArgs) -> Result<Machine, Failure> {
+    let machine = Machine::find(&args.machine)?;
+    Ok(if args.kernel { machine } else { machine.user_level() })
 }
 
 /// The names of the programs that the options name.

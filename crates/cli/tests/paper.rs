@@ -17,6 +17,9 @@ fn a_figure_of_one_microbenchmark_is_measured_and_judged_and_resumed() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // The paper's simulator is a user-level one.
+    let machine = document["machine"].as_str().unwrap();
+    assert!(machine.starts_with("Machine haswell-user: "), "{machine}");
     let figures = document["figures"].as_array().unwrap();
     assert_eq!((figures.len(), &figures[0]["figure"]), (1, &Value::from("fig17")));
     let claims = figures[0]["claims"].as_array().unwrap();

@@ -60,7 +60,7 @@ macro_rules! claims {
 claims! {
     Fig1 "perl" "peaks": "major peaks: thread cache, central list, span", "3", "section 3.1",
         Count, Near { value: 3.0, tolerance: 0.0 }, "a count";
-    Fig1 "perl" "slow_over_fast": "a call beyond the thread cache over one in it",
+    Fig1 "perl" "miss_over_hit": "cycles at the next peak over those at the thread cache's",
         "at least three orders of magnitude", "section 3.1", Ratio, AtLeast(1000.0), TEXT;
 
     Fig2 "perl" "fast_share": "malloc time in calls under 100 cycles", "more than 60 %",
@@ -168,8 +168,6 @@ claims! {
         "the lone exception: below", "section 6.2", Percent, AtMost(0.8), TEXT;
     Fig17 "tp" "blocked": "cycles that list instructions wait for a prefetch, of malloc time",
         "held back by blocking", "section 6.2", Percent, AtLeast(0.05), "a twentieth";
-    Fig17 "antagonist" "list_share": "the list part's share of what the parts save",
-        "isolation of the free lists", "section 3.3", Percent, AtLeast(0.5), "most of it";
 
     Fig18 "" "below_datacenter": "programs of the paper's kind below 6.9 % of their time",
         "most", "section 6.3", Percent, AtLeast(0.5), "most: half; nearly 7 % is the abstract's";

@@ -81,9 +81,8 @@ fn configurations(figure: Figure) -> Vec<String> {
             return STEPS.iter().map(|step| limit_part(step)).chain([LIMIT.into()]).collect();
         }
         Figure::Fig13 => &[SMALL, MALLACC, LIMIT],
-        Figure::Fig14 | Figure::Fig15 | Figure::Fig16 => {
-            &[MALLACC, LIMIT, CLASS_PART, LIST_PART, SAMPLING_PART]
-        }
+        Figure::Fig14 => &[MALLACC, LIMIT, LIST_PART],
+        Figure::Fig15 | Figure::Fig16 => &[MALLACC, LIMIT, CLASS_PART, LIST_PART, SAMPLING_PART],
         Figure::Fig17 => {
             let others = [LIMIT, CLASS_PART, LIST_PART, SAMPLING_PART].map(str::to_owned);
             return SIZES.iter().map(|size| sized(*size)).chain(others).collect();

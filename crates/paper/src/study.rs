@@ -20,6 +20,8 @@ pub struct Measured {
 /// Everything that was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Study {
+    /// What machine was measured, in a sentence.
+    pub machine: String,
     /// Programs in the order of [`crate::SUBJECTS`].
     pub measured: Vec<Measured>,
     /// Programs that could not be measured, and why.

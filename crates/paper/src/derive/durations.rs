@@ -12,6 +12,8 @@ use crate::study::{Measured, Study};
 const PEAK: f64 = 0.01;
 /// Between two peaks some bin is no higher than this share of the lower one.
 const VALLEY: f64 = 0.5;
+/// Calls of fewer cycles are fast ones (section 3.2).
+const FAST_CYCLES: f64 = 100.0;
 /// Bins in each octave.
 const BINS: u32 = 2;
 
@@ -81,13 +83,18 @@ pub fn pools(study: &Study) -> Derived {
         );
     }
     derived.of("perl", "peaks", exact(peaks.len() as f64));
-    let slow = (calls.calls - calls.fast_calls, calls.cycles - calls.fast_cycles);
-    let ratio = (slow.0 > 0 && calls.fast_cycles > 0).then(|| {
-        let fast = calls.fast_cycles as f64 / calls.fast_calls as f64;
-        slow.1 as f64 / slow.0 as f64 / fast
-    });
-    derived.of("perl", "slow_over_fast", ratio.map(exact));
+    derived.of("perl", "miss_over_hit", miss_over_hit(&bins, &peaks).map(exact));
     derived
+}
+
+/// Cycles at the first peak of calls that are not fast over those at the highest peak of fast ones.
+/// A mean over calls would not do: most calls of 100 cycles or more are hits in the thread cache
+/// that wait for memory.
+fn miss_over_hit(bins: &[f64], peaks: &[usize]) -> Option<f64> {
+    let (fast, slow): (Vec<usize>, Vec<usize>) =
+        peaks.iter().partition(|bin| begins(**bin) < FAST_CYCLES);
+    let hit = fast.into_iter().max_by(|a, b| bins[*a].total_cmp(&bins[*b]))?;
+    Some(begins(*slow.first()?) / begins(hit))
 }
 
 /// Bounds of the bands of Figures 15 and 16, in cycles.
@@ -181,13 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_miss_is_the_mean_of_the_calls_beyond_the_fast_path() {
-        // 1,000 cycles in calls of 20, in one of 500 and in one of 5,000: three peaks.
-        let calls = [vec![20; 50], vec![500, 500], vec![5000]].concat();
+    fn the_cost_of_a_miss_is_that_of_the_next_peak_over_the_highest_of_the_fast_ones() {
+        // 160 cycles in calls of 8, 1,000 in calls of 20, in two of 500 and in one of 5,000.
+        let calls = [vec![8; 20], vec![20; 50], vec![500, 500], vec![5000]].concat();
         let derived = pools(&study(vec![with_latencies("perl", &[(BASELINE, calls)])]));
         let values: Vec<f64> = derived.values.iter().map(|v| v.2.unwrap().value).collect();
-        assert_eq!(values[0], 3.0);
-        assert!((values[1] - 6000.0 / 3.0 / 20.0).abs() < 1e-9);
+        assert_eq!(values[0], 4.0);
+        // Half octaves: 20 is in the one from 16, and 500 in that from 362 = 2^8.5.
+        assert!((values[1] - 2.0_f64.powf(8.5 - 4.0)).abs() < 1e-9);
+        let fast = with_latencies("perl", &[(BASELINE, vec![20; 50])]);
+        assert_eq!(pools(&study(vec![fast])).values[1].2, None);
     }
 
     #[test]

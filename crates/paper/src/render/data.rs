@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use super::asks;
 use crate::sheet::{Cell, Sheet};
 
-/// Sheets as one JSON document. Shares are fractions of 1, missing values null.
-pub fn json(sheets: &[Sheet]) -> String {
+/// Sheets as one JSON document with a sentence on the machine. Shares are fractions of 1, missing
+/// values null.
+pub fn json(machine: &str, sheets: &[Sheet]) -> String {
     let figures: Vec<Value> = sheets.iter().map(sheet).collect();
-    let text = serde_json::to_string_pretty(&json!({ "figures": figures }));
+    let text = serde_json::to_string_pretty(&json!({ "machine": machine, "figures": figures }));
     text.unwrap_or_default() + "\n"
 }
 
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn json_holds_the_numbers_the_paper_and_the_verdict() {
-        let document: Value = serde_json::from_str(&json(&sheets())).unwrap();
+        let document: Value = serde_json::from_str(&json("Machine x: y.", &sheets())).unwrap();
+        assert_eq!(document["machine"], "Machine x: y.");
         let figure = &document["figures"][0];
         assert_eq!(figure["figure"], "fig17");
         assert_eq!(figure["rows"][0]["cells"][0]["value"], 0.25);

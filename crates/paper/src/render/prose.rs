@@ -9,9 +9,9 @@ use crate::verdict::Verdict;
 /// Between columns.
 const GAP: &str = "  ";
 
-/// Sheets as text.
-pub fn text(sheets: &[Sheet]) -> String {
-    let mut text = String::new();
+/// Sheets as text, after a sentence on the machine.
+pub fn text(machine: &str, sheets: &[Sheet]) -> String {
+    let mut text = format!("{machine}\n\n");
     for sheet in sheets {
         let _ = writeln!(text, "{}: {}", sheet.figure.label(), sheet.figure.title());
         text += &columns(&table_cells(&sheet.table));
@@ -40,9 +40,9 @@ pub fn text(sheets: &[Sheet]) -> String {
     text
 }
 
-/// Sheets as Markdown, a section for each figure.
-pub fn markdown(sheets: &[Sheet]) -> String {
-    let mut text = String::new();
+/// Sheets as Markdown, after a sentence on the machine; a section for each figure.
+pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
+    let mut text = format!("{machine}\n\n");
     let _ = writeln!(text, "{}", summary(sheets));
     for sheet in sheets {
         let _ = writeln!(text, "\n### {}: {}\n", sheet.figure.label(), sheet.figure.title());
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn text_has_the_table_and_a_line_for_each_claim_with_the_papers_value() {
-        let text = text(&[sheet()]);
-        assert!(text.starts_with("Figure 17: "), "{text}");
+        let text = text("Machine x: y.", &[sheet()]);
+        assert!(text.starts_with("Machine x: y.\n\nFigure 17: "), "{text}");
         assert!(text.contains("entries  tp_small\n4          25.0 %\n"), "{text}");
         let line = text.lines().find(|line| line.contains("inflection")).unwrap();
         assert!(line.starts_with("differs ") && line.contains("measured 6, paper 4 (section 6.2)"));
@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn markdown_tables_are_whole() {
-        let text = markdown(&[sheet()]);
+        let text = markdown("Machine x: y.", &[sheet()]);
+        assert!(text.starts_with("Machine x: y.\n\n0 of 3 claims"), "{text}");
         for table in text.split("\n\n").filter(|part| part.starts_with('|')) {
             let bars = |line: &str| line.replace("\\|", "").matches('|').count();
             let first = table.lines().next().map(bars);
