@@ -220,8 +220,9 @@ pub struct Insn {
     /// Could be the first half of a macro-fused pair with some conditional jump: not taken by the
     /// fourth decoder, which cannot see the next instruction.
     pub macro_fusible: bool,
-    /// Bytes of prefixes and opcode escapes. The opcode proper follows; where it lies in the 16-byte
-    /// line before that of the instruction's last byte, predecode handles the instruction in both.
+    /// Bytes of prefixes and opcode escapes. The opcode proper follows; where it lies in the
+    /// 16-byte line before that of the instruction's last byte, predecode handles the instruction
+    /// in both.
     pub opcode_offset: u8,
     /// Cycles that a repeated string instruction takes to get going, 0 for other instructions. Its
     /// uops are those of one iteration.

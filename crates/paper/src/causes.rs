@@ -96,6 +96,7 @@ const CAUSES: &[(Figure, &str, &str, &str)] = &[
     (Figure::Fig1, "perl", "peaks", TWICE),
     (Figure::Fig1, "perl", "miss_over_hit", GROWS),
     (Figure::Fig4, "", "antagonist_list", JUST_FREED),
+    (Figure::Fig17, "antagonist", "list_share", JUST_FREED),
     (Figure::Fig15, "xapian-abstracts", "limit_median", LOADS),
     (Figure::Fig2, "kv-never-frees", "fast_share", FRESH),
     (Figure::Fig6, "xalan", "classes_90", TWO_SIZES),

@@ -168,6 +168,9 @@ claims! {
         "the lone exception: below", "section 6.2", Percent, AtMost(0.8), TEXT;
     Fig17 "tp" "blocked": "cycles that list instructions wait for a prefetch, of malloc time",
         "held back by blocking", "section 6.2", Percent, AtLeast(0.05), "a twentieth";
+    Fig17 "antagonist" "list_share": "the list part's share of what the parts save",
+        "isolates free lists from cache antagonists", "section 4.1", Percent, AtLeast(0.5),
+        "most of it";
 
     Fig18 "" "below_datacenter": "programs of the paper's kind below 6.9 % of their time",
         "most", "section 6.3", Percent, AtLeast(0.5), "most: half; nearly 7 % is the abstract's";

@@ -80,6 +80,7 @@ pub fn entries(study: &Study) -> Derived {
         derived.of(name, "below", measured.malloc_speedup(&sized(below)));
         let of_limit = malloc_cycles(measured, LIMIT).zip(malloc_cycles(measured, MALLACC));
         derived.of(name, "of_limit", of_limit.map(|(limit, own)| exact(limit / own)));
+        derived.of(name, "list_share", list_share(measured).map(exact));
         derived.of(name, "blocked", blocked(measured).map(exact));
     }
     derived
@@ -185,8 +186,7 @@ mod tests {
         assert!((value(&derived, "sized_deletes", "below") - (20.0 / 22.0 - 1.0)).abs() < 1e-12);
         assert!((value(&derived, "sized_deletes", "of_limit") - 10.0 / 12.0).abs() < 1e-12);
         // The list part saves 3, the size-class part 6, the sampling part costs 1.
-        let share = list_share(&stepped().measured[0]).unwrap();
-        assert!((share - 3.0 / 9.0).abs() < 1e-12);
+        assert!((value(&derived, "sized_deletes", "list_share") - 3.0 / 9.0).abs() < 1e-12);
         assert_eq!(derived.table.rows.len(), SIZES.len() + 4);
     }
 

@@ -125,8 +125,8 @@ impl FrontEnd {
         if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
     }
 
-    /// The next instruction in program order, and the one after it. Call [`FrontEnd::slot`] for each
-    /// fused uop of the first.
+    /// The next instruction in program order, and the one after it. Call [`FrontEnd::slot`] for
+    /// each fused uop of the first.
     #[inline(always)]
     pub fn insn(&mut self, addr: u64, insn: &Insn, next: &Insn, memory: &mut Memory) {
         let window = addr / WINDOW_BYTES;
