@@ -60,7 +60,7 @@ C
 # and it has no CAM.
 cat >pools.rs <<'RUST'
 #![no_std]
-use sma::{Cam, Deferred, Heap, Lm, PowerOfTwo, Tagged, Unchecked};
+use sma::{Cam, Deferred, Heap, Lm, PowerOfTwo, Quick, Tagged, Unchecked};
 type Pooled<P> = Deferred<&'static Heap<'static, 128, PowerOfTwo, Unchecked>, P>;
 macro_rules! pool {
     ($alloc:ident, $free:ident, $pool:ty) => {
@@ -76,6 +76,7 @@ macro_rules! pool {
 }
 pool!(lm_alloc, lm_free, Lm);
 pool!(cam_alloc, cam_free, Cam);
+pool!(quick_alloc, quick_free, Quick);
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 RUST
@@ -176,7 +177,7 @@ measure() { # target, tool prefix, machine flags
   # shellcheck disable=SC2086
   "$rustc" $edition2021 --crate-type staticlib --crate-name pools \
     --extern "sma=$target/libsma.rlib" pools.rs
-  for kind in lm cam; do
+  for kind in lm cam quick; do
     # shellcheck disable=SC2086
     "$prefix-gcc" $machine "-DALLOC=${kind}_alloc" "-DFREE=${kind}_free" -Os -ffreestanding \
       -nostdlib -nostartfiles -Wl,--gc-sections -Wl,-e,_start pools.c "$target/libpools.a" -lgcc \

@@ -6,10 +6,10 @@ set -eu
 pairs=$1
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-printf '%-16s%9s%9s%9s%9s\n' 'instructions' dlmalloc talc sma sma_lm
+printf '%-16s%9s%9s%9s%9s%9s\n' 'instructions' dlmalloc talc sma sma_lm quick
 "$pairs" names | while IFS= read -r trace; do
   printf '%-16s' "$trace"
-  for allocator in dlmalloc talc sma sma_lm; do
+  for allocator in dlmalloc talc sma sma_lm quick; do
     done=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" --collect-atstart=no \
       --toggle-collect='*called_alloc*' --toggle-collect='*called_free*' \
       "$pairs" count "$trace" "$allocator" 2> "$out/log") || { cat "$out/log" >&2; exit 1; }

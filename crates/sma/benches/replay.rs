@@ -1,4 +1,4 @@
-//! Replayed synthetic traces: a malloc and free pair on SMA, dlmalloc and talc, 4 kB and 64 kB.
+//! Replayed traces, synthetic and recorded (`SMA_SUBSETS`): a malloc and free pair on SMA, dlmalloc and talc, 4 kB and 64 kB.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]
@@ -9,17 +9,16 @@ mod replay;
 mod rivals;
 
 use common::memory::Memory;
-use common::trace::PROFILES;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use replay::Replay;
 use rivals::{Dl, Ours, Talc};
-use sma::{Deferred, Exact, Heap, Lm, PowerOfTwo, Unchecked, state_words};
+use sma::{Deferred, Exact, Heap, Lm, PowerOfTwo, Quick, Unchecked, state_words};
 
 fn bench(c: &mut Criterion) {
     for bytes in [4096usize, 65536] {
-        for (index, profile) in PROFILES.iter().enumerate() {
-            let mut replay = Replay::profile(index, bytes);
-            let mut group = c.benchmark_group(format!("{}k/{}", bytes / 1024, profile.name));
+        for name in Replay::names(bytes) {
+            let mut replay = Replay::named(&name, bytes);
+            let mut group = c.benchmark_group(format!("{}k/{name}", bytes / 1024));
             group.throughput(Throughput::Elements(replay.pairs));
             let mut memory = Memory::new(bytes, state_words::<128, Unchecked>(bytes));
             let dl = Dl::new(memory.base(), bytes);
@@ -38,6 +37,12 @@ fn bench(c: &mut Criterion) {
                     let lm = Ours(Deferred::<_, Lm<PowerOfTwo, u64>>::new(&heap).unwrap());
                     group.bench_function("sma_lm", |b| b.iter(|| replay.run(&lm)));
                 }
+            }
+            {
+                let (region, state) = memory.parts();
+                let heap = Heap::<128, PowerOfTwo, Unchecked>::new(region, state).unwrap();
+                let quick = Ours(Deferred::<_, Quick>::new(&heap).unwrap());
+                group.bench_function("sma_quick", |b| b.iter(|| replay.run(&quick)));
             }
             let (region, state) = memory.parts();
             let heap = Heap::<128, Exact, Unchecked>::new(region, state).unwrap();

@@ -1,4 +1,4 @@
-//! The slowest single operation on a 4 kB heap, found by search.
+//! The slowest single operation on a 4 kB heap, without and with a pool, found by search.
 //!
 //! Random walks with hill climbing look for the states in which one operation touches the most
 //! words: a count, the same on every machine. Each such operation is then timed alone, from a
@@ -12,10 +12,11 @@ mod common;
 use common::Rng;
 use common::memory::Memory;
 use sma::{
-    Arena, Classes, Counter, Exact, Heap, Local, PowerOfTwo, Short, ThreeQuarters, Unchecked,
-    Watched, state_words,
+    Arena, Classes, Counter, Deferred, Exact, Heap, Lm, Local, Pool, PowerOfTwo, Quick, Short,
+    ThreeQuarters, Unchecked, Watched, state_words,
 };
 use std::collections::BTreeMap;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -25,6 +26,27 @@ const BYTES: usize = 4096;
 enum Op {
     Alloc(usize),
     Free(usize),
+}
+
+/// No pool: nothing is kept.
+struct Without;
+
+impl Pool for Without {
+    const REACH: u32 = u32::MAX;
+    fn new() -> Self {
+        Self
+    }
+    #[inline(always)]
+    fn get(&self, _: u32, _: u32) -> Option<u32> {
+        None
+    }
+    #[inline(always)]
+    fn put(&self, _: u32, _: u32, _: u32, _: impl FnMut(u32, u32)) -> bool {
+        false
+    }
+    fn release(&self, _: u32, _: u32) -> Option<(u32, u32)> {
+        None
+    }
 }
 
 type Plain<'m, C> = Heap<'m, 128, C, Unchecked>;
@@ -48,11 +70,11 @@ fn apply(heap: &impl Arena, base: NonNull<u8>, live: &mut Vec<(usize, usize)>, o
 }
 
 /// Words that each operation of a sequence touches; the largest and its index.
-fn worst_of<C: Classes>(ops: &[Op]) -> (u32, usize) {
+fn worst_of<C: Classes, P: Pool>(ops: &[Op]) -> (u32, usize) {
     let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
     let base = memory.base();
     let (region, state) = memory.parts();
-    let heap = Seen::<C>::new(region, state).unwrap();
+    let heap = Deferred::<_, P>::new(Seen::<C>::new(region, state).unwrap()).unwrap();
     let mut live = Vec::new();
     let mut worst = (0, 0);
     for (index, &op) in ops.iter().enumerate() {
@@ -74,16 +96,17 @@ fn random_op(rng: &mut Rng) -> Op {
 }
 
 /// Nanoseconds of the last operation of a sequence, the rest done before; least of the repeats.
-fn time_last<C: Classes>(ops: &[Op]) -> f64 {
+fn time_last<C: Classes, P: Pool>(ops: &[Op]) -> f64 {
     let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
     let base = memory.base();
     let words = memory.state.len();
     let state_at = memory.state.as_mut_ptr();
     let (region, state) = memory.parts();
     let heap = Plain::<C>::new(region, state).unwrap();
+    let mut heap = ManuallyDrop::new(Deferred::<_, P>::new(heap).unwrap());
     let mut live = Vec::new();
     let (last, before) = ops.split_last().unwrap();
-    before.iter().for_each(|&op| apply(&heap, base, &mut live, op));
+    before.iter().for_each(|&op| apply(&*heap, base, &mut live, op));
     // SAFETY: both lie in `memory`, at rest.
     let (region_copy, state_copy) = unsafe {
         (
@@ -91,6 +114,9 @@ fn time_last<C: Classes>(ops: &[Op]) -> f64 {
             std::slice::from_raw_parts(state_at, words).to_vec(),
         )
     };
+    let mut heap_copy = MaybeUninit::<ManuallyDrop<Deferred<Plain<'_, C>, P>>>::uninit();
+    // SAFETY: what is copied is only ever copied back, and neither is dropped.
+    unsafe { heap_copy.as_mut_ptr().copy_from_nonoverlapping(&raw const heap, 1) };
     let (mut best, mut overhead) = (f64::INFINITY, f64::INFINITY);
     let mut scratch = live.clone();
     for _ in 0..3000 {
@@ -98,31 +124,32 @@ fn time_last<C: Classes>(ops: &[Op]) -> f64 {
         unsafe {
             base.as_ptr().copy_from_nonoverlapping(region_copy.as_ptr(), BYTES);
             state_at.copy_from_nonoverlapping(state_copy.as_ptr(), words);
+            (&raw mut heap).copy_from_nonoverlapping(heap_copy.as_ptr(), 1);
         }
         scratch.clone_from(&live);
         let empty = Instant::now();
         overhead = overhead.min(std::hint::black_box(empty.elapsed()).as_nanos() as f64);
         let start = Instant::now();
-        apply(&heap, base, &mut scratch, std::hint::black_box(*last));
+        apply(&*heap, base, &mut scratch, std::hint::black_box(*last));
         best = best.min(start.elapsed().as_nanos() as f64);
     }
     best - overhead
 }
 
-fn search<C: Classes>(name: &str) {
+fn search<C: Classes, P: Pool>(name: &str) {
     let mut rng = Rng(4);
     // The worst sequences by count, cut at the worst operation.
     let mut found: BTreeMap<u32, Vec<Op>> = BTreeMap::new();
     for _ in 0..12 {
         let mut ops: Vec<Op> = (0..400).map(|_| random_op(&mut rng)).collect();
-        let mut best = worst_of::<C>(&ops);
+        let mut best = worst_of::<C, P>(&ops);
         for _ in 0..1500 {
             let mut next = ops.clone();
             for _ in 0..1 + rng.below(4) {
                 let at = rng.below(next.len());
                 next[at] = random_op(&mut rng);
             }
-            let got = worst_of::<C>(&next);
+            let got = worst_of::<C, P>(&next);
             if got.0 >= best.0 {
                 found.insert(got.0, next[..=got.1].to_vec());
                 (ops, best) = (next, got);
@@ -131,7 +158,7 @@ fn search<C: Classes>(name: &str) {
     }
     let mut slowest = (0.0, 0, Op::Free(0));
     for (count, ops) in found.iter().rev().take(6) {
-        let ns = time_last::<C>(ops);
+        let ns = time_last::<C, P>(ops);
         if ns > slowest.0 {
             slowest = (ns, *count, *ops.last().unwrap());
         }
@@ -142,7 +169,10 @@ fn search<C: Classes>(name: &str) {
 }
 
 fn main() {
-    search::<PowerOfTwo>("PowerOfTwo");
-    search::<ThreeQuarters>("ThreeQuarters");
-    search::<Exact>("Exact");
+    search::<PowerOfTwo, Without>("PowerOfTwo");
+    search::<ThreeQuarters, Without>("ThreeQuarters");
+    search::<Exact, Without>("Exact");
+    search::<PowerOfTwo, Lm>("Lm");
+    search::<PowerOfTwo, Quick>("Quick");
+    search::<Exact, Quick<Exact>>("Quick, exact");
 }

@@ -25,6 +25,13 @@ pub unsafe trait RawArena {
     fn granules(&self) -> u32;
     /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
+    /// Takes a block as regions of `units` each, a rounded size below a block; each is given back by
+    /// itself. None if there is no block, or if regions of this size do not fill one.
+    #[inline]
+    fn take_apart(&self, units: u32) -> Option<u32> {
+        let _ = units;
+        None
+    }
     /// Gives back what `take` returned.
     ///
     /// # Safety
@@ -64,11 +71,12 @@ pub unsafe trait RawArena {
         Self::short_units(bytes).map_or_else(|| self.long_units(bytes), Ok)
     }
 
-    /// `units` of what is not short, out of line: every call of `units` would hold it otherwise.
+    /// `units` of what is not short.
     ///
     /// # Errors
     /// As `units`.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn long_units(&self, bytes: usize) -> Result<u32, AllocError> {
         let limit = self.granules() as usize * Self::GRANULE;
         if bytes == 0 {
@@ -318,6 +326,11 @@ unsafe impl<A: RawArena> RawArena for &A {
     #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
         A::take(self, units)
+    }
+
+    #[inline(always)]
+    fn take_apart(&self, units: u32) -> Option<u32> {
+        A::take_apart(self, units)
     }
 
     #[inline(always)]

@@ -39,6 +39,20 @@ fn first_fit_word(word: u32, len: u32) -> Option<u32> {
     None
 }
 
+/// The bits at which runs of `1 <= len <= 32` set bits begin. The loop knows runs of `done` bits
+/// and doubles them.
+#[cfg(target_pointer_width = "64")]
+#[inline(always)]
+fn runs(mut map: u64, len: u32) -> u64 {
+    let mut done = 1;
+    while done < len {
+        let step = done.min(len - done);
+        map &= map >> step;
+        done += step;
+    }
+    map
+}
+
 /// A run of bits cut at word boundaries: each word's number and its part of the run.
 #[inline(always)]
 fn pieces(start: u32, len: u32) -> impl Iterator<Item = (u32, u32)> {
@@ -149,6 +163,43 @@ impl<'a, W: Words> Bitmap<'a, W> {
                 return Some(start);
             }
         }
+    }
+
+    /// `take` of at most 32 blocks: one word is read after the other, once, and in two words at a
+    /// time all runs are found at once.
+    #[cfg(target_pointer_width = "64")]
+    #[inline]
+    pub fn take_short(&self, len: u32) -> Option<u32> {
+        let rows = self.bits.div_ceil(32);
+        let (mut row, mut low) = (0, u64::from(self.word(0)));
+        loop {
+            let high = if row + 1 < rows { u64::from(self.word(row + 1)) } else { 0 };
+            let starts = runs(low | high << 32, len) as u32;
+            if starts != 0 {
+                let start = row * 32 + starts.trailing_zeros();
+                if self.claim_short(start, len) {
+                    return Some(start);
+                }
+                // Another core was faster: again from the start.
+                (row, low) = (0, u64::from(self.word(0)));
+                continue;
+            }
+            row += 1;
+            if row == rows {
+                return None;
+            }
+            low = high;
+        }
+    }
+
+    /// `claim` of a run in one word, or else in two.
+    #[cfg(target_pointer_width = "64")]
+    #[inline(always)]
+    fn claim_short(&self, start: u32, len: u32) -> bool {
+        if start % 32 + len <= 32 {
+            return self.claim_row(start / 32, mask(start % 32, start % 32 + len));
+        }
+        self.claim(start, len)
     }
 
     /// `take` from a map of one word.

@@ -19,7 +19,13 @@ pub trait Classes: sealed::Sealed {
     /// All pools, each made by `make`.
     #[doc(hidden)]
     fn fill<T>(make: impl FnMut(usize) -> T) -> Self::PerClass<T>;
-    /// The pool of a rounded small size.
+    /// As `PerClass`, and one for a block.
+    #[doc(hidden)]
+    type PerSize<T>: AsRef<[T]>;
+    /// All of them, each made by `make`.
+    #[doc(hidden)]
+    fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> Self::PerSize<T>;
+    /// The pool of a rounded size up to a block; that of a block of 16 units is the last.
     #[doc(hidden)]
     fn pool(units: u32) -> usize;
     /// The rounded size of pool `index`, the inverse of `pool`.
@@ -62,9 +68,16 @@ impl Classes for PowerOfTwo {
         core::array::from_fn(make)
     }
 
+    type PerSize<T> = [T; 5];
+
+    #[inline(always)]
+    fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> [T; 5] {
+        core::array::from_fn(make)
+    }
+
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        units.trailing_zeros() as usize & 3
+        units.trailing_zeros() as usize
     }
 
     #[inline(always)]
@@ -89,16 +102,23 @@ impl Classes for ThreeQuarters {
         core::array::from_fn(make)
     }
 
+    type PerSize<T> = [T; 8];
+
+    #[inline(always)]
+    fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> [T; 8] {
+        core::array::from_fn(make)
+    }
+
     #[inline(always)]
     fn pool(units: u32) -> usize {
         let log = crate::tag::log2(units);
         let upper = u32::from(!units.is_power_of_two());
-        ((2 * log + upper).saturating_sub(1) as usize).min(6)
+        ((2 * log + upper).saturating_sub(1) as usize).min(7)
     }
 
     #[inline(always)]
     fn pool_units(index: usize) -> u32 {
-        [1, 2, 3, 4, 6, 8, 12][index]
+        [1, 2, 3, 4, 6, 8, 12, 16][index]
     }
 
     #[inline(always)]
@@ -119,9 +139,16 @@ impl Classes for Exact {
         core::array::from_fn(make)
     }
 
+    type PerSize<T> = [T; 16];
+
+    #[inline(always)]
+    fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> [T; 16] {
+        core::array::from_fn(make)
+    }
+
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        (units as usize - 1).min(14)
+        (units as usize - 1).min(15)
     }
 
     #[inline(always)]

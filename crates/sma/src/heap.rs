@@ -287,6 +287,11 @@ unsafe impl<const BLOCK: usize, C: Classes, G: Guard, K: Links, S: Sharing> RawA
         self.engine.take(units)
     }
 
+    #[inline]
+    fn take_apart(&self, units: u32) -> Option<u32> {
+        if units.is_power_of_two() { self.engine.take_apart() } else { None }
+    }
+
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
     unsafe fn give(&self, granule: u32, units: u32) {

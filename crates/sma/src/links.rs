@@ -185,11 +185,25 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
     #[inline(always)]
     pub fn unlink(&self, class: u32, node: u32) {
         let previous = self.previous(node);
+        if W::NEAR {
+            return self.unlink_near(class, node, previous);
+        }
         if previous == node {
             self.pop(class, node);
         } else {
             self.unlink_inner(node, previous);
         }
+    }
+
+    /// `unlink` without branches: what is not there is written to the node itself, or as it was.
+    #[inline(always)]
+    fn unlink_near(&self, class: u32, node: u32, previous: u32) {
+        let (next, head) = (self.next(node), self.head(class));
+        let (first, last) = (previous == node, next == node);
+        self.set_next(previous, if last { previous } else { next });
+        self.set_previous(next, if first { next } else { previous });
+        let after = if last { NIL } else { next };
+        self.set_head(class, if first { after } else { head });
     }
 }
 

@@ -6,6 +6,9 @@ use core::ptr::NonNull;
 /// An array of 32-bit words. `set` and `clear` are read-modify-write operations that return the
 /// word as it was before.
 pub trait Words {
+    /// True if an access more costs less than a branch that may be mispredicted.
+    const NEAR: bool = false;
+
     /// Reads word `index`.
     fn load(&self, index: u32) -> u32;
     /// Writes word `index`.
@@ -107,6 +110,8 @@ impl FromPointer for Plain {
 }
 
 impl Words for Plain {
+    const NEAR: bool = cfg!(target_pointer_width = "64");
+
     #[inline(always)]
     fn load(&self, index: u32) -> u32 {
         // SAFETY: valid and aligned by the promise of `from_pointer`.

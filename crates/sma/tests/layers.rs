@@ -264,8 +264,9 @@ fn a_probe_sees_the_words_an_operation_touches_and_a_pool_saves_them() {
 #[test]
 fn the_papers_subset_rule_keeps_pairs_and_stays_below_95_percent() {
     for profile in &trace::PROFILES {
-        let events = trace::generate(profile, 3000, 7);
-        assert_eq!(events.len(), 6000);
+        let allocs = operations(3000).max(60);
+        let events = trace::generate(profile, allocs as u32, 7);
+        assert_eq!(events.len(), 2 * allocs);
         let cut = trace::subset(&events, 4096, 7);
         assert!(trace::peak(&cut) * 100 < 4096 * 95);
         assert_eq!(cut.len() % 2, 0);

@@ -9,7 +9,7 @@ use common::{Rng, operations};
 use proptest::prelude::*;
 use sma::{
     Cam, Checked, Classes, Deferred, Exact, Fine, Guard, Heap, Links, Lm, Local, Long, Pool,
-    PowerOfTwo, Short, ThreeQuarters, Unchecked, state_words,
+    PowerOfTwo, Quick, Short, ThreeQuarters, Unchecked, state_words,
 };
 
 /// A walk of `quick` operations over a heap of this kind; returns how many were refused.
@@ -169,6 +169,9 @@ fn pools_refuse_only_what_an_allocator_without_pools_would_refuse() {
     pooled::<Lm<ThreeQuarters>, ThreeQuarters>(64);
     pooled::<Cam, PowerOfTwo>(65);
     pooled::<Cam<u64>, Exact>(66);
+    pooled::<Quick, PowerOfTwo>(67);
+    pooled::<Quick<Exact, 1>, Exact>(68);
+    pooled::<Quick<ThreeQuarters, 20>, ThreeQuarters>(69);
 }
 
 /// The fuzz target's entry on random bytes, for toolchains without a fuzzer.

@@ -5,7 +5,7 @@ mod common;
 
 use common::memory::Memory;
 use sma::{
-    Arena, Cam, Checked, Coarse, Deferred, Fine, Heap, Lm, PowerOfTwo, SpinLock, Unchecked,
+    Arena, Cam, Checked, Coarse, Deferred, Fine, Heap, Lm, PowerOfTwo, Quick, SpinLock, Unchecked,
     state_words,
 };
 
@@ -46,7 +46,7 @@ fn the_state_needs_no_word_more_than_it_says() {
 }
 
 #[test]
-fn local_memory_pools_add_16_bytes_and_a_cam_64() {
+fn local_memory_pools_add_16_bytes_a_cam_64_and_quick_lists_200() {
     // Table 1: 40, 56 and 104 bytes; Table 2: 112 and 128.
     for (region, plain) in [(4096, 40), (16384, 112)] {
         let mut memory = Memory::new(region, state_words::<128, Unchecked>(region));
@@ -55,6 +55,9 @@ fn local_memory_pools_add_16_bytes_and_a_cam_64() {
         // One word of three regions for each of 8, 16, 32 and 64 bytes.
         let lm = Deferred::<_, Lm<PowerOfTwo>>::new(&heap).unwrap();
         assert_eq!(lm.total_state_bytes(), plain + 4 * 4);
+        // A block and the four sizes below it: seven regions, their number, and a block's rest.
+        let quick = Deferred::<_, Quick>::new(&heap).unwrap();
+        assert_eq!(quick.total_state_bytes(), plain + 5 * (7 + 1 + 2) * 4);
         // Sixteen words.
         let cam = Deferred::<_, Cam>::new(&heap).unwrap();
         assert_eq!(cam.total_state_bytes(), plain + 16 * 4);

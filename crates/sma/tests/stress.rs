@@ -158,6 +158,12 @@ stress!(pools_per_thread_hold, FineHeap<'_, PowerOfTwo, Yielding>, 16384, |heap|
 stress!(pools_over_one_lock_hold, CoarseHeap<'_, PowerOfTwo, Yielding>, 8192, |heap| {
     Deferred::<_, sma::Cam>::new(heap).unwrap()
 });
+stress!(quick_lists_per_thread_hold, FineHeap<'_, PowerOfTwo, Yielding>, 16384, |heap| {
+    Deferred::<_, sma::Quick>::new(heap).unwrap()
+});
+stress!(quick_lists_hold_when_memory_is_short, FineHeap<'_, Exact, Yielding>, 4096, |heap| {
+    Deferred::<_, sma::Quick<Exact, 2>>::new(heap).unwrap()
+});
 
 /// Two threads free the same allocation: exactly one succeeds.
 #[test]

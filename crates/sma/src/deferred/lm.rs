@@ -40,7 +40,7 @@ impl<C: Classes, W: PoolWord> Pool for Lm<C, W> {
     /// The least of the sizes above `units`, or else the largest one.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)> {
         let cells = self.0.as_ref();
-        let from = if units < per_block { C::pool(units) } else { cells.len() };
+        let from = if units < per_block { C::pool(units).min(cells.len()) } else { cells.len() };
         (from..cells.len()).chain((0..from).rev()).find_map(|index| {
             let (granule, rest) = cells[index].get().pop()?;
             cells[index].set(rest);

@@ -8,10 +8,12 @@
 
 mod cam;
 mod lm;
+mod quick;
 mod word;
 
 pub use cam::Cam;
 pub use lm::Lm;
+pub use quick::Quick;
 pub use word::PoolWord;
 
 use crate::arena::RawArena;
@@ -28,6 +30,17 @@ pub trait Pool {
     fn get(&self, units: u32, per_block: u32) -> Option<u32>;
     /// Keeps a region, or returns false. Whatever must leave goes to `evict` as granule and size.
     fn put(&self, granule: u32, units: u32, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
+    /// Takes a region that `get` did not have, out of a block that `block` gives. The block's other
+    /// regions wait.
+    fn refill(
+        &self,
+        units: u32,
+        per_block: u32,
+        block: impl FnOnce() -> Option<u32>,
+    ) -> Option<u32> {
+        let _ = (units, per_block, block);
+        None
+    }
     /// Gives up one region, as granule and size: one that can serve a request of `units` if there
     /// is any.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
@@ -85,6 +98,27 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         true
     }
 
+    /// A request that the pool does not serve: out of line where the short road is inlined.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
+    fn take_below(&self, units: u32) -> Option<u32> {
+        let block = || self.arena.take_apart(units);
+        let found = self.pool.refill(units, Self::PER_BLOCK, block);
+        let found = if found.is_some() { found } else { self.arena.take(units) };
+        if found.is_some() { found } else { self.take_back(units) }
+    }
+
+    /// A free that the pool does not keep.
+    ///
+    /// # Safety
+    /// As `give`.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
+    unsafe fn give_below(&self, granule: u32, units: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.arena.give(granule, units) }
+    }
+
     /// A request that neither the pool nor the heap serves. For less than a block, waiting regions
     /// are freed one by one until there is room, so that the others go on waiting; for more, one
     /// seldom is enough.
@@ -127,8 +161,7 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
     #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
         let found = self.pool.get(units, Self::PER_BLOCK);
-        let found = if found.is_some() { found } else { self.arena.take(units) };
-        if found.is_some() { found } else { self.take_back(units) }
+        if found.is_some() { found } else { self.take_below(units) }
     }
 
     #[inline(always)]
@@ -139,7 +172,7 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
         });
         if !kept {
             // SAFETY: the caller's promise.
-            unsafe { self.arena.give(granule, units) }
+            unsafe { self.give_below(granule, units) }
         }
     }
 

@@ -24,8 +24,15 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             }
             class += 1;
         }
+        self.take_larger(units, class)
+    }
+
+    /// Takes the front of a region of `class` or above.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
+    fn take_larger(&self, units: u32, mut class: u32) -> Option<u32> {
         while class < Self::CLASSES {
-            let granule = lists.head(class);
+            let granule = self.lists().head(class);
             if granule != NIL {
                 return Some(self.take_split(granule, class, units));
             }
@@ -35,7 +42,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Takes the front of a larger region, which heads the list of its class.
-    #[inline(never)]
+    #[inline]
     fn take_split(&self, granule: u32, class: u32, units: u32) -> u32 {
         self.lists().pop(class, granule);
         let pieces = self.push_rest::<true>(granule, units, class);
@@ -43,9 +50,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         granule
     }
 
-    #[inline(never)]
+    #[inline]
     fn take_block(&self, units: u32) -> Option<u32> {
-        let block = self.take_one()?;
+        let block = self.bitmap().take_one()?;
         self.start_block::<true>(block, units);
         Some(block * Self::UNITS)
     }
@@ -98,10 +105,12 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     fn push_rest<const POWER: bool>(&self, granule: u32, units: u32, top: u32) -> u32 {
         let (lists, mut bits) = (self.lists(), 0);
         if POWER && C::SINGLE {
-            let start = tag::bit(Self::UNITS, granule % Self::UNITS, 0);
-            for class in units.trailing_zeros()..top {
-                lists.start(class, granule + (1 << class));
-                bits |= 2 << (start >> class);
+            let (mut class, mut size) = (top, 1 << top);
+            let mut bit = tag::bit(Self::UNITS, granule % Self::UNITS, top);
+            while size > units {
+                (class, size, bit) = (class - 1, size >> 1, bit << 1);
+                lists.start(class, granule + size);
+                bits |= 2 << bit;
             }
             return bits;
         }

@@ -93,12 +93,15 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Allocates from a block's start any number of units, rounded or not.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn take_blocks(&self, units: u32) -> Option<u32> {
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         let run = blocks + u32::from(tail != 0);
         let first = match self.blocks {
             _ if run == 1 => self.take_one(),
+            #[cfg(target_pointer_width = "64")]
+            _ if run <= 32 => self.take_short_run(run),
             0..=32 => self.bitmap().take_from_word(run),
             _ => self.take_run(run),
         }?;
@@ -118,6 +121,21 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.bitmap().take(blocks)
     }
 
+    /// A run of up to 32 blocks. A small processor has one search for all.
+    #[cfg(target_pointer_width = "64")]
+    #[inline(always)]
+    fn take_short_run(&self, blocks: u32) -> Option<u32> {
+        self.bitmap().take_short(blocks)
+    }
+
+    /// Takes a block that counts as split with nothing free in it, so that aligned powers of two of
+    /// it may be freed one by one.
+    pub fn take_apart(&self) -> Option<u32> {
+        let block = self.take_one()?;
+        self.set_full(block);
+        Some(block * Self::UNITS)
+    }
+
     /// Frees what `take(units)` returned.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
@@ -131,7 +149,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn give_blocks(&self, granule: u32, units: u32) {
         let (blocks, tail) = (units / Self::UNITS, units % Self::UNITS);
         self.bitmap().give(granule / Self::UNITS, blocks);

@@ -2,7 +2,7 @@
 
 use super::drive::{Driver, Strict, decode};
 use super::memory::Memory;
-use sma::{Checked, Deferred, Exact, Fine, Heap, Lm, Long, PowerOfTwo, state_words};
+use sma::{Checked, Deferred, Exact, Fine, Heap, Lm, Long, PowerOfTwo, Quick, state_words};
 
 const BYTES: usize = 2048;
 
@@ -11,7 +11,7 @@ pub fn run(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     let mut memory = Memory::new(BYTES, state_words::<32, Checked>(BYTES));
     let (region, state) = memory.parts();
-    match kind % 4 {
+    match kind % 5 {
         0 => {
             let heap = Heap::<128, PowerOfTwo, Checked>::new(region, state).unwrap();
             let mut driver = Driver::new(&heap, Strict::Places);
@@ -28,6 +28,14 @@ pub fn run(bytes: &[u8]) {
             let heap = Fine::<64, PowerOfTwo, Checked>::new(region, state).unwrap();
             let mut driver = Driver::new(&heap, Strict::Places);
             decode(bytes).for_each(|op| driver.apply(op));
+            driver.compare(heap.survey(), heap.check());
+        }
+        3 => {
+            let heap = Heap::<32, PowerOfTwo, Checked>::new(region, state).unwrap();
+            let pool = Deferred::<_, Quick>::new(&heap).unwrap();
+            let mut driver = Driver::new(&pool, Strict::Refusals);
+            decode(bytes).for_each(|op| driver.apply(op));
+            pool.flush();
             driver.compare(heap.survey(), heap.check());
         }
         _ => {
