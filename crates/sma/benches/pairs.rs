@@ -5,7 +5,7 @@
 //! work: requests that one of them refuses are left out. A heap lives through all replays, and what
 //! waits in its pool at the end of one goes on waiting.
 //!
-//! `pairs count TRACE ALLOCATOR` replays 4 kB of a trace ten times, for `count.sh`, which runs it
+//! `pairs count TRACE ALLOCATOR` replays 4 kB of a trace twice, for `count.sh`, which runs it
 //! under callgrind and counts what lies inside `called_alloc` and `called_free`.
 //!
 //! `SMA_SUBSETS` names a folder of recorded traces, as `plain_subsets` of the study writes them.
@@ -24,7 +24,7 @@ use rivals::{Dl, Nothing, Ours, Subject, Talc};
 use sma::{Deferred, Heap, Lm, PowerOfTwo, Quick, Unchecked, state_words};
 use std::time::Instant;
 
-const COUNTED: u32 = 10;
+const COUNTED: u32 = 2;
 /// Pairs that a least time is found among.
 const PAIRS: u64 = 1_000_000;
 const ROUNDS: u32 = 5;
@@ -109,7 +109,7 @@ fn line(name: &str, bytes: usize, mut replay: Replay) {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["names"] => Replay::names(4096).iter().for_each(|name| println!("{name}")),
+        ["names"] => Replay::countable(4096).iter().for_each(|name| println!("{name}")),
         ["count", trace, allocator] => {
             let mut replay = Replay::named(trace, 4096);
             drop_refused(4096, &mut replay);

@@ -28,7 +28,7 @@
 //! | Who remembers sizes? | you: [`Arena::free`]; the address: [`Tagged`]; a header: [`Headed`] |
 //! | Which sizes? | [`PowerOfTwo`] as in the paper; [`ThreeQuarters`], [`Exact`] waste less |
 //! | Are frees checked? | [`Checked`]: 2 bits per granule; [`Unchecked`]: your duty |
-//! | Are sizes repeated? | put a [`Deferred`] pool before the heap: [`Lm`] or [`Cam`] |
+//! | Are sizes repeated? | put a [`Deferred`] pool before the heap: [`Lm`], [`Cam`] or [`Quick`] |
 //! | Above 512 kB? | [`Long`] links, or blocks of 256 bytes and more |
 //! | Several memories? | [`Hierarchy`] |
 //! | `Box`, `Vec`, ...? | [`Global`], or `In` with the feature `allocator-api2` |

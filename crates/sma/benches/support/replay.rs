@@ -83,6 +83,11 @@ impl Replay {
         Self::new(steps)
     }
 
+    /// The traces that are short enough for a profiler that emulates: without the profiles.
+    pub fn countable(memory: usize) -> Vec<String> {
+        Self::names(memory).split_off(PROFILES.len())
+    }
+
     /// All traces by name: the four profiles, three that repeat one size, and what is recorded in
     /// the files `MEMORY-NAME.txt` of the folder `SMA_SUBSETS`.
     pub fn names(memory: usize) -> Vec<String> {
