@@ -1,4 +1,5 @@
-//! Replayed traces, synthetic and recorded (`SMA_SUBSETS`): a malloc and free pair on SMA, dlmalloc and talc, 4 kB and 64 kB.
+//! Replayed traces, synthetic and recorded (`SMA_SUBSETS`): a malloc and free pair on SMA, dlmalloc
+//! and talc, 4 kB and 64 kB.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]

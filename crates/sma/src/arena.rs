@@ -25,8 +25,8 @@ pub unsafe trait RawArena {
     fn granules(&self) -> u32;
     /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
-    /// Takes a block as regions of `units` each, a rounded size below a block; each is given back by
-    /// itself. None if there is no block, or if regions of this size do not fill one.
+    /// Takes a block as regions of `units` each, a rounded size below a block; each is given back
+    /// by itself. None if there is no block, or if regions of this size do not fill one.
     #[inline]
     fn take_apart(&self, units: u32) -> Option<u32> {
         let _ = units;

@@ -47,6 +47,8 @@ struct Item {
 
 // SAFETY: the memory belongs to whoever has the item.
 unsafe impl Send for Item {}
+// SAFETY: an item is only read.
+unsafe impl Sync for Item {}
 
 impl Item {
     fn new(arena: &dyn Arena, rng: &mut Rng) -> Option<Self> {
@@ -174,11 +176,12 @@ fn of_two_racing_frees_one_is_refused() {
     let empty = heap.survey();
     for round in 0..operations(500) {
         let bytes = 1 + round % 300;
-        let address = heap.alloc(bytes).unwrap().as_ptr() as usize;
+        let item = Item { ptr: heap.alloc(bytes).unwrap(), bytes, canary: 0 };
+        // A reference to an item goes to the other thread.
+        let item = &item;
         let free = || {
-            let ptr = NonNull::new(address as *mut u8).unwrap();
             // SAFETY: a checked heap; the memory is not used.
-            unsafe { heap.free(ptr, bytes) }.is_ok()
+            unsafe { heap.free(item.ptr, item.bytes) }.is_ok()
         };
         let (first, second) = std::thread::scope(|scope| {
             let other = scope.spawn(free);
