@@ -10,9 +10,9 @@ use std::path::Path;
 use study::figures::{
     CallCycles, CodeSizes, CoreCycles, Input, Replays, by_size, normalised, resources,
 };
-use study::paper::Resources;
-use study::{Kind, Table, render, threads, whole};
-use traces::{Trace, TraceError};
+use study::paper::{PROGRAMS, Resources};
+use study::{Kind, Table, render, threads};
+use traces::TraceError;
 
 use crate::args::{SmaStudyArgs, StudyFormat};
 use crate::error::{Done, Failure};
@@ -27,8 +27,6 @@ pub const NAMES: [&str; 12] = [
 /// Subsets of each trace in Figure 13, and operations of each.
 const CORES_SUBSETS: (u32, u32) = (2, 1);
 const CORES_OPERATIONS: (usize, usize) = (1000, 200);
-/// The paper's programs in the order of its figures; others follow by name.
-const PROGRAMS: [&str; 7] = ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"];
 /// Subsets of each trace: as in the paper, and few.
 const SUBSETS: (u32, u32) = (10, 2);
 /// Operations of a subset that are simulated at most: all but the longest, and few.
@@ -90,7 +88,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(known).collect()
 }
 
-/// The traces of the folder, the paper's programs first.
+/// The traces of the folder: the paper's programs in the order of its figures, others by name.
 fn inputs(args: &SmaStudyArgs) -> Result<Vec<Input>, Failure> {
     let folder = &args.traces;
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -108,11 +106,8 @@ fn inputs(args: &SmaStudyArgs) -> Result<Vec<Input>, Failure> {
         let folder = folder.display();
         eprintln!("mallacc: {folder} has no trace of {}", absent.join(", "));
     }
-    let open = |name: String| -> Result<Input, TraceError> {
-        let trace = Trace::open(&folder.join(format!("{name}.amt")), args.allow_truncated)?;
-        Ok(Input { name, whole: whole(&trace.events) })
-    };
-    names.into_iter().map(|name| open(name).map_err(Failure::from)).collect()
+    let open = |name: &String| Input::open(folder, name, args.allow_truncated);
+    names.iter().map(|name| open(name).map_err(Failure::from)).collect()
 }
 
 fn missing(folder: &Path, why: &str) -> Failure {

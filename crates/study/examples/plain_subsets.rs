@@ -7,8 +7,9 @@
 //! together, because a processor learns the branches of a shorter replay by heart.
 #![allow(missing_docs)]
 
+use mallacc_study::Op;
 use mallacc_study::figures::Input;
-use mallacc_study::{Op, whole};
+use mallacc_study::paper::PROGRAMS;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,13 +20,11 @@ fn main() -> std::io::Result<()> {
     let from = folders.next().unwrap_or_else(|| "traces".into());
     let to = folders.next().unwrap_or_else(|| "subsets".into());
     std::fs::create_dir_all(&to)?;
-    for name in ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"] {
-        let path = Path::new(&from).join(format!("{name}.amt"));
-        let Ok(trace) = traces::Trace::open(&path, false) else {
-            println!("{name}: no {}", path.display());
+    for name in PROGRAMS {
+        let Ok(input) = Input::open(Path::new(&from), name, false) else {
+            println!("{name}: no {from}/{name}.amt");
             continue;
         };
-        let input = Input { name: name.into(), whole: whole(&trace.events) };
         for bytes in [4096, 65536] {
             let (mut text, mut operations, mut seed) = (String::new(), 0, 0);
             while operations < OPERATIONS {

@@ -7,8 +7,9 @@
 #![allow(missing_docs)]
 
 use mallacc_study::figures::Input;
+use mallacc_study::paper::PROGRAMS;
 use mallacc_study::replay::replay;
-use mallacc_study::{Kind, Op, Subset, whole};
+use mallacc_study::{Kind, Op, Subset};
 use std::path::Path;
 
 const BYTES: u32 = 16 << 10;
@@ -50,13 +51,11 @@ fn main() {
     let sma = Kind::Sma(BLOCK);
     println!("percent of 16 kB: state, tags, internal, external, all");
     let mut means: Vec<(&str, Vec<[f64; 5]>)> = Vec::new();
-    for name in ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"] {
-        let path = Path::new(&folder).join(format!("{name}.amt"));
-        let Ok(trace) = traces::Trace::open(&path, false) else {
-            println!("{name}: no {}", path.display());
+    for name in PROGRAMS {
+        let Ok(input) = Input::open(Path::new(&folder), name, false) else {
+            println!("{name}: no {folder}/{name}.amt");
             continue;
         };
-        let input = Input { name: name.into(), whole: whole(&trace.events) };
         let subsets = input.subsets(BYTES, 10);
         let each = |size: &dyn Fn(u32) -> u32| -> Vec<Subset> {
             subsets.iter().map(|subset| changed(subset, size)).collect()

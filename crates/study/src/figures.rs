@@ -3,8 +3,10 @@
 use crate::paper;
 use crate::replay::{Replayed, Waste, replay};
 use crate::subject::{Kind, with};
-use crate::subset::{Subset, Whole};
+use crate::subset::{Subset, Whole, whole};
 use crate::table::{Cell, Table};
+use std::path::Path;
+use traces::{Trace, TraceError};
 
 /// A program's trace.
 #[derive(Clone, Debug)]
@@ -16,6 +18,15 @@ pub struct Input {
 }
 
 impl Input {
+    /// Reads `folder/name.amt`.
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open(folder: &Path, name: &str, allow_truncated: bool) -> Result<Self, TraceError> {
+        let trace = Trace::open(&folder.join(format!("{name}.amt")), allow_truncated)?;
+        Ok(Self { name: name.into(), whole: whole(&trace.events) })
+    }
+
     /// Its subsets for a memory, numbered from 1.
     pub fn subsets(&self, bytes: u32, count: u32) -> Vec<Subset> {
         (1..=count).map(|seed| self.whole.subset(bytes.into(), seed.into())).collect()

@@ -2,6 +2,9 @@
 //! scratch-pad memory", ISMM 2008. Its figures are pictures; only numbers of the text and of the
 //! tables are here, each with its place.
 
+/// The programs, by the paper's short names, in the order of its figures.
+pub const PROGRAMS: [&str; 7] = ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"];
+
 /// dlmalloc's state on the paper's processor in bytes (Tables 1 and 2).
 pub const DLMALLOC_STATE_BYTES: u64 = 516;
 

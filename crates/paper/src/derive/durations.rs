@@ -1,5 +1,6 @@
 //! Figures of one program's calls by their duration: 1, 15 and 16.
 
+use results::model::FAST_CALL_CYCLES;
 use results::{CallStats, LatencyHistogram};
 
 use super::micro::list_share;
@@ -12,8 +13,6 @@ use crate::study::{Measured, Study};
 const PEAK: f64 = 0.01;
 /// Between two peaks some bin is no higher than this share of the lower one.
 const VALLEY: f64 = 0.5;
-/// Calls of fewer cycles are fast ones (section 3.2).
-const FAST_CYCLES: f64 = 100.0;
 /// Bins in each octave.
 const BINS: u32 = 2;
 
@@ -92,7 +91,7 @@ pub fn pools(study: &Study) -> Derived {
 /// that wait for memory.
 fn miss_over_hit(bins: &[f64], peaks: &[usize]) -> Option<f64> {
     let (fast, slow): (Vec<usize>, Vec<usize>) =
-        peaks.iter().partition(|bin| begins(**bin) < FAST_CYCLES);
+        peaks.iter().partition(|bin| begins(**bin) < FAST_CALL_CYCLES as f64);
     let hit = fast.into_iter().max_by(|a, b| bins[*a].total_cmp(&bins[*b]))?;
     Some(begins(*slow.first()?) / begins(hit))
 }

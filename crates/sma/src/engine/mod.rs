@@ -100,8 +100,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let run = blocks + u32::from(tail != 0);
         let first = match self.blocks {
             _ if run == 1 => self.take_one(),
+            // A small processor has one search for all.
             #[cfg(target_pointer_width = "64")]
-            _ if run <= 32 => self.take_short_run(run),
+            _ if run <= 32 => self.bitmap().take_short(run),
             0..=32 => self.bitmap().take_from_word(run),
             _ => self.take_run(run),
         }?;
@@ -119,13 +120,6 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     #[inline(never)]
     fn take_run(&self, blocks: u32) -> Option<u32> {
         self.bitmap().take(blocks)
-    }
-
-    /// A run of up to 32 blocks. A small processor has one search for all.
-    #[cfg(target_pointer_width = "64")]
-    #[inline(always)]
-    fn take_short_run(&self, blocks: u32) -> Option<u32> {
-        self.bitmap().take_short(blocks)
     }
 
     /// Takes a block that counts as split with nothing free in it, so that aligned powers of two of

@@ -321,10 +321,7 @@ impl<O: Observer> Core<O> {
         let block = step.block;
         let insn = &block.insns[index];
         let pc = block.addr + u64::from(insn.offset);
-        // What follows the last one is not known here; it matters only to a comparison that no
-        // branch of its own block follows.
-        let next = block.insns.get(index + 1).unwrap_or(&block.insns[0]);
-        self.fetch.insn(pc, insn, next, &mut self.memory);
+        self.fetch.insn(pc, &block.insns, index, &mut self.memory);
         if insn.reads_rsp | insn.writes_rsp | (insn.stack_delta != 0) {
             self.stack_engine(insn);
         }

@@ -120,13 +120,13 @@ impl Legacy {
     /// decoded-uop queue has room from that cycle on.
     pub fn decode(&mut self, addr: u64, insn: &Insn, next: &Insn, floor: u64) -> u64 {
         self.predecode(addr, insn);
+        if insn.fused_with_previous {
+            return self.cycle;
+        }
         // What could fuse with a branch waits until it is seen whether one follows, as [uiCA]'s
         // published simulator has it.
         let seen = if insn.macro_fusible { self.marked_next(addr, insn, next) } else { 0 };
         let ready = (self.predecode.max(seen) + 1).max(floor);
-        if insn.fused_with_previous {
-            return self.cycle;
-        }
         if ready > self.cycle {
             self.cycle = ready;
             self.used = 0;

@@ -125,16 +125,16 @@ impl FrontEnd {
         if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
     }
 
-    /// The next instruction in program order, and the one after it. Call [`FrontEnd::slot`] for
-    /// each fused uop of the first.
+    /// The next instruction in program order: one of its block's. Call [`FrontEnd::slot`] for each
+    /// of its fused uops.
     #[inline(always)]
-    pub fn insn(&mut self, addr: u64, insn: &Insn, next: &Insn, memory: &mut Memory) {
+    pub fn insn(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
         let window = addr / WINDOW_BYTES;
         if window != self.window && self.way != Way::Loop {
             self.enter_window(window, (addr % WINDOW_BYTES) as u8);
         }
         if self.way == Way::Legacy {
-            self.decode(addr, insn, next, memory);
+            self.decode(addr, insns, index, memory);
         }
     }
 
@@ -165,7 +165,11 @@ impl FrontEnd {
         }
     }
 
-    fn decode(&mut self, addr: u64, insn: &Insn, next: &Insn, memory: &mut Memory) {
+    fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
+        let insn = &insns[index];
+        // What follows the last one is not known here; it matters only to a comparison that no
+        // branch of its own block follows.
+        let next = insns.get(index + 1).unwrap_or(&insns[0]);
         let last = addr + u64::from(insn.len) - 1;
         if last >> LINE_SHIFT != self.line {
             self.line = last >> LINE_SHIFT;
