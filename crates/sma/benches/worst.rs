@@ -13,7 +13,7 @@ use common::Rng;
 use common::memory::Memory;
 use sma::{
     Arena, Classes, Counter, Deferred, Exact, Heap, Lm, Local, Pool, PowerOfTwo, Quick, Short,
-    ThreeQuarters, Unchecked, Watched, state_words,
+    Size, ThreeQuarters, Unchecked, Watched, state_words,
 };
 use std::collections::BTreeMap;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -37,11 +37,11 @@ impl Pool for Without {
         Self
     }
     #[inline(always)]
-    fn get(&self, _: u32, _: u32) -> Option<u32> {
+    fn get(&self, _: Size, _: u32) -> Option<u32> {
         None
     }
     #[inline(always)]
-    fn put(&self, _: u32, _: u32, _: u32, _: impl FnMut(u32, u32)) -> bool {
+    fn put(&self, _: u32, _: Size, _: u32, _: impl FnMut(u32, u32)) -> bool {
         false
     }
     fn release(&self, _: u32, _: u32) -> Option<(u32, u32)> {

@@ -4,7 +4,8 @@
 use crate::error::{AllocError, FreeError};
 use core::ptr::NonNull;
 
-/// A heap in units and granule numbers: what pools, handles and headers are built on.
+/// A heap in units and granule numbers: what pools, handles and headers are built on. Wherever
+/// units are asked for they may be rounded already or not: both name the same size.
 ///
 /// # Safety
 /// `take` must return granules whose memory nobody else has until they are given back.
@@ -19,11 +20,15 @@ pub unsafe trait RawArena {
     /// Units of a block.
     const PER_BLOCK: u32 = (Self::BLOCK / Self::GRANULE) as u32;
 
+    /// Requests up to so many bytes are served on the short road, whether there is room for them or
+    /// not.
+    const SHORT_BYTES: usize = Self::BLOCK;
+
     /// Address of granule 0.
     fn base(&self) -> NonNull<u8>;
     /// Number of granules, those of one block at least.
     fn granules(&self) -> u32;
-    /// Takes `units`, a rounded size, without recording it.
+    /// Takes `units` without recording it.
     fn take(&self, units: u32) -> Option<u32>;
     /// Takes a block as regions of `units` each, a rounded size below a block; each is given back
     /// by itself. None if there is no block, or if regions of this size do not fill one.
@@ -51,30 +56,17 @@ pub unsafe trait RawArena {
     /// Bytes of state, of this layer and those below.
     fn state_bytes(&self) -> usize;
 
-    /// Rounds a request of at least a byte and at most a block. Every region has a block, so its
-    /// size need not be known.
+    /// A request of at least a byte and at most `SHORT_BYTES` in units, not rounded.
     #[inline(always)]
     fn short_units(bytes: usize) -> Option<u32> {
         let last = bytes.wrapping_sub(1);
-        (last < Self::BLOCK).then(|| {
-            let units = (last / Self::GRANULE) as u32 + 1;
-            <Self::Classes as crate::Classes>::round_tail(units)
-        })
+        (last < Self::SHORT_BYTES).then(|| (last / Self::GRANULE) as u32 + 1)
     }
 
-    /// Rounds a request to units.
+    /// Any request in units, not rounded.
     ///
     /// # Errors
     /// Zero, or more than the region.
-    #[inline(always)]
-    fn units(&self, bytes: usize) -> Result<u32, AllocError> {
-        Self::short_units(bytes).map_or_else(|| self.long_units(bytes), Ok)
-    }
-
-    /// `units` of what is not short.
-    ///
-    /// # Errors
-    /// As `units`.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn long_units(&self, bytes: usize) -> Result<u32, AllocError> {
@@ -85,7 +77,16 @@ pub unsafe trait RawArena {
         if bytes > limit {
             return Err(AllocError::TooLarge { bytes, limit });
         }
-        let units = bytes.div_ceil(Self::GRANULE) as u32;
+        Ok(bytes.div_ceil(Self::GRANULE) as u32)
+    }
+
+    /// Rounds a request to units.
+    ///
+    /// # Errors
+    /// Zero, or more than the region.
+    #[inline(always)]
+    fn units(&self, bytes: usize) -> Result<u32, AllocError> {
+        let units = self.long_units(bytes)?;
         Ok(<Self::Classes as crate::Classes>::round(units, Self::PER_BLOCK))
     }
 

@@ -25,7 +25,7 @@ pub trait Classes: sealed::Sealed {
     /// All of them, each made by `make`.
     #[doc(hidden)]
     fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> Self::PerSize<T>;
-    /// The pool of a rounded size up to a block; that of a block of 16 units is the last.
+    /// The pool of a size of up to 16 units, rounded or not; that of 16 is the last.
     #[doc(hidden)]
     fn pool(units: u32) -> usize;
     /// The rounded size of pool `index`, the inverse of `pool`.
@@ -40,8 +40,8 @@ pub trait Classes: sealed::Sealed {
     /// Rounds a request in units.
     #[inline(always)]
     fn round(units: u32, per_block: u32) -> u32 {
-        let tail = units % per_block;
-        if tail == 0 { units } else { units - tail + Self::round_tail(tail) }
+        let last = units - 1;
+        last / per_block * per_block + Self::round_tail(last % per_block + 1)
     }
 }
 
@@ -77,7 +77,7 @@ impl Classes for PowerOfTwo {
 
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        units.trailing_zeros() as usize
+        crate::tag::class_of_tail(units) as usize
     }
 
     #[inline(always)]
@@ -87,7 +87,7 @@ impl Classes for PowerOfTwo {
 
     #[inline(always)]
     fn round_tail(tail: u32) -> u32 {
-        1 << crate::tag::class_of(tail)
+        1 << crate::tag::class_of_tail(tail)
     }
 }
 
@@ -111,9 +111,8 @@ impl Classes for ThreeQuarters {
 
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        let log = crate::tag::log2(units);
-        let upper = u32::from(!units.is_power_of_two());
-        ((2 * log + upper).saturating_sub(1) as usize).min(7)
+        // 0 for 1 unit, 1 for 2, ..., 6 for up to 12 and 7 for up to 16.
+        (0x7777_6666_5544_3210u64 >> (4 * (units - 1)) & 15) as usize
     }
 
     #[inline(always)]
@@ -148,7 +147,7 @@ impl Classes for Exact {
 
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        (units as usize - 1).min(15)
+        units as usize - 1
     }
 
     #[inline(always)]

@@ -89,7 +89,7 @@ pub use adapter::Global;
 pub use adapter::In;
 pub use arena::{Arena, RawArena};
 pub use classes::{Classes, Exact, PowerOfTwo, ThreeQuarters};
-pub use deferred::{Cam, Deferred, Lm, Pool, PoolWord, Quick};
+pub use deferred::{Cam, Deferred, Lm, Pool, PoolWord, Quick, Size};
 pub use engine::Survey;
 pub use error::{AllocError, Corruption, FreeError, InitError};
 pub use geometry::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GRANULE_BYTES_MIN, REGION_BYTES_MAX};

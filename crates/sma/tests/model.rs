@@ -172,6 +172,8 @@ fn pools_refuse_only_what_an_allocator_without_pools_would_refuse() {
     pooled::<Quick, PowerOfTwo>(67);
     pooled::<Quick<Exact, 1>, Exact>(68);
     pooled::<Quick<ThreeQuarters, 20>, ThreeQuarters>(69);
+    pooled::<Quick<PowerOfTwo, 3, 1>, PowerOfTwo>(70);
+    pooled::<Quick<Exact, 2, 9>, Exact>(72);
 }
 
 /// The fuzz target's entry on random bytes, for toolchains without a fuzzer.

@@ -46,7 +46,7 @@ fn the_state_needs_no_word_more_than_it_says() {
 }
 
 #[test]
-fn local_memory_pools_add_16_bytes_a_cam_64_and_quick_lists_200() {
+fn local_memory_pools_add_16_bytes_a_cam_64_and_quick_lists_672() {
     // Table 1: 40, 56 and 104 bytes; Table 2: 112 and 128.
     for (region, plain) in [(4096, 40), (16384, 112)] {
         let mut memory = Memory::new(region, state_words::<128, Unchecked>(region));
@@ -55,9 +55,13 @@ fn local_memory_pools_add_16_bytes_a_cam_64_and_quick_lists_200() {
         // One word of three regions for each of 8, 16, 32 and 64 bytes.
         let lm = Deferred::<_, Lm<PowerOfTwo>>::new(&heap).unwrap();
         assert_eq!(lm.total_state_bytes(), plain + 4 * 4);
-        // A block and the four sizes below it: seven regions, their number, and a block's rest.
+        // A block and the four sizes below it, and so with one to three blocks more: seven regions
+        // and their number. For the four sizes the rest of a block: two words.
         let quick = Deferred::<_, Quick>::new(&heap).unwrap();
-        assert_eq!(quick.total_state_bytes(), plain + 5 * (7 + 1 + 2) * 4);
+        assert_eq!(quick.total_state_bytes(), plain + 4 * 5 * (7 + 1) * 4 + 4 * 2 * 4);
+        // Without runs, three deep.
+        let small = Deferred::<_, Quick<PowerOfTwo, 3, 1>>::new(&heap).unwrap();
+        assert_eq!(small.total_state_bytes(), plain + 5 * (3 + 1) * 4 + 4 * 2 * 4);
         // Sixteen words.
         let cam = Deferred::<_, Cam>::new(&heap).unwrap();
         assert_eq!(cam.total_state_bytes(), plain + 16 * 4);

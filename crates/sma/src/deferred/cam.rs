@@ -3,7 +3,7 @@
 //! The paper's processor has a content-addressable memory of 16 words for this; here the same 16
 //! words are 8 keys and 8 words of three regions, and the look-up is a loop.
 
-use super::{Pool, PoolWord};
+use super::{Pool, PoolWord, Size};
 use core::cell::Cell;
 
 const ENTRIES: usize = 8;
@@ -76,7 +76,8 @@ impl<W: PoolWord> Pool for Cam<W> {
     }
 
     #[inline]
-    fn get(&self, units: u32, _: u32) -> Option<u32> {
+    fn get(&self, size: Size, _: u32) -> Option<u32> {
+        let units = size.units;
         let entry = self.find(units)?;
         self.touch(entry, units);
         let (granule, rest) = self.word(entry).get().pop()?;
@@ -85,7 +86,8 @@ impl<W: PoolWord> Pool for Cam<W> {
     }
 
     #[inline]
-    fn put(&self, granule: u32, units: u32, _: u32, mut evict: impl FnMut(u32, u32)) -> bool {
+    fn put(&self, granule: u32, size: Size, _: u32, mut evict: impl FnMut(u32, u32)) -> bool {
+        let units = size.units;
         let entry = self.find(units).unwrap_or_else(|| {
             let oldest = self.oldest();
             self.empty(oldest, &mut evict);
@@ -110,7 +112,7 @@ impl<W: PoolWord> Pool for Cam<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cam, ENTRIES, Pool};
+    use super::{Cam, ENTRIES, Pool, Size};
     use std::vec::Vec;
 
     #[test]
@@ -118,14 +120,14 @@ mod tests {
         let cam = Cam::<u32>::new();
         let mut out = Vec::new();
         for size in 1..=ENTRIES as u32 {
-            assert!(cam.put(size * 10, size, 16, |g, u| out.push((g, u))));
+            assert!(cam.put(size * 10, Size::rounded(size), 16, |g, u| out.push((g, u))));
         }
         assert!(out.is_empty());
         // Size 1 is the oldest until it is asked for; then size 2 is.
-        assert_eq!(cam.get(1, 16), Some(10));
-        assert!(cam.put(900, 99, 16, |g, u| out.push((g, u))));
+        assert_eq!(cam.get(Size::rounded(1), 16), Some(10));
+        assert!(cam.put(900, Size::rounded(99), 16, |g, u| out.push((g, u))));
         assert_eq!(out, [(20, 2)]);
-        assert!(cam.put(901, 98, 16, |g, u| out.push((g, u))));
+        assert!(cam.put(901, Size::rounded(98), 16, |g, u| out.push((g, u))));
         assert_eq!(out, [(20, 2), (30, 3)]);
     }
 
@@ -133,10 +135,13 @@ mod tests {
     fn a_size_keeps_three_regions_and_large_sizes_count_too() {
         let cam = Cam::<u32>::new();
         for granule in [160, 320, 480] {
-            assert!(cam.put(granule, 160, 16, |_, _| panic!("nothing is old")));
+            assert!(cam.put(granule, Size::rounded(160), 16, |_, _| panic!("nothing is old")));
         }
-        assert!(!cam.put(640, 160, 16, |_, _| panic!("nothing is old")));
-        assert_eq!([cam.get(160, 16), cam.get(160, 16)], [Some(480), Some(320)]);
+        assert!(!cam.put(640, Size::rounded(160), 16, |_, _| panic!("nothing is old")));
+        assert_eq!(
+            [cam.get(Size::rounded(160), 16), cam.get(Size::rounded(160), 16)],
+            [Some(480), Some(320)]
+        );
     }
 
     #[test]

@@ -17,19 +17,39 @@ pub use quick::Quick;
 pub use word::PoolWord;
 
 use crate::arena::RawArena;
+use crate::classes::Classes;
 use crate::error::{FreeError, InitError};
 use core::ptr::NonNull;
+
+/// The size of a request in units, before and after rounding. All that are rounded to the same are
+/// one size; what is found by index is found faster by what was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// As asked for.
+    pub asked: u32,
+    /// Rounded.
+    pub units: u32,
+}
+
+impl Size {
+    /// A size that is rounded already.
+    pub const fn rounded(units: u32) -> Self {
+        Self { asked: units, units }
+    }
+}
 
 /// Where freed regions wait.
 pub trait Pool {
     /// Regions at or beyond this granule number cannot be kept.
     const REACH: u32;
+    /// Sizes up to so many blocks are kept.
+    const BLOCKS: usize = 1;
     /// An empty pool.
     fn new() -> Self;
-    /// Takes a region of this rounded size out.
-    fn get(&self, units: u32, per_block: u32) -> Option<u32>;
+    /// Takes a region of this size out.
+    fn get(&self, size: Size, per_block: u32) -> Option<u32>;
     /// Keeps a region, or returns false. Whatever must leave goes to `evict` as granule and size.
-    fn put(&self, granule: u32, units: u32, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
+    fn put(&self, granule: u32, size: Size, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
     /// Takes a region that `get` did not have, out of a block that `block` gives. The block's other
     /// regions wait.
     fn refill(
@@ -44,6 +64,12 @@ pub trait Pool {
     /// Gives up one region, as granule and size: one that can serve a request of `units` if there
     /// is any.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
+    /// Gives up all regions from the size `least` on, or more, each as granule and size.
+    fn drain(&self, least: u32, per_block: u32, mut give: impl FnMut(u32, u32)) {
+        while let Some((granule, units)) = self.release(least, per_block) {
+            give(granule, units);
+        }
+    }
     /// Bytes of state.
     fn state_bytes(&self) -> usize {
         size_of_val(self)
@@ -81,27 +107,38 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
 
     /// Frees all waiting regions and says how many there were.
     pub fn flush(&self) -> usize {
+        self.drain(1)
+    }
+
+    /// Frees the waiting regions of at least this size and says how many there were.
+    fn drain(&self, least: u32) -> usize {
         let mut count = 0;
-        while self.release(1) {
+        self.pool.drain(least, Self::PER_BLOCK, |granule, units| {
+            // SAFETY: the pool holds what `give` below was handed, each once.
+            unsafe { self.arena.give(granule, units) };
             count += 1;
-        }
+        });
         count
     }
 
-    /// Frees one waiting region, or says that there is none.
-    fn release(&self, units: u32) -> bool {
-        let Some((granule, units)) = self.pool.release(units, Self::PER_BLOCK) else {
-            return false;
-        };
-        // SAFETY: the pool holds what `give` below was handed, each once.
+    /// Frees one waiting region and says its size, or that there is none.
+    fn release(&self, units: u32) -> Option<u32> {
+        let (granule, units) = self.pool.release(units, Self::PER_BLOCK)?;
+        // SAFETY: as in `drain`.
         unsafe { self.arena.give(granule, units) };
-        true
+        Some(units)
+    }
+
+    #[inline(always)]
+    fn size(asked: u32) -> Size {
+        Size { asked, units: A::Classes::round(asked, Self::PER_BLOCK) }
     }
 
     /// A request that the pool does not serve: out of line where the short road is inlined.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    fn take_below(&self, units: u32) -> Option<u32> {
+    fn take_below(&self, asked: u32) -> Option<u32> {
+        let units = Self::size(asked).units;
         let block = || self.arena.take_apart(units);
         let found = self.pool.refill(units, Self::PER_BLOCK, block);
         let found = if found.is_some() { found } else { self.arena.take(units) };
@@ -114,19 +151,26 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     /// As `give`.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    unsafe fn give_below(&self, granule: u32, units: u32) {
+    unsafe fn give_below(&self, granule: u32, asked: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.arena.give(granule, units) }
+        unsafe { self.arena.give(granule, asked) }
     }
 
-    /// A request that neither the pool nor the heap serves. For less than a block, waiting regions
-    /// are freed one by one until there is room, so that the others go on waiting; for more, one
-    /// seldom is enough.
+    /// A request that neither the pool nor the heap serves. What waits is freed one by one until
+    /// there is room, so that the others go on waiting. For a block and more, one that is smaller
+    /// than the request seldom is enough: then all blocks and runs are freed, or else everything.
     #[inline(never)]
     fn take_back(&self, units: u32) -> Option<u32> {
-        while self.release(units) {
-            if units >= Self::PER_BLOCK {
-                self.flush();
+        if units > self.arena.granules() {
+            return None;
+        }
+        while let Some(size) = self.release(units) {
+            if units >= Self::PER_BLOCK && size < units {
+                let take = |least| {
+                    self.drain(least);
+                    self.arena.take(units)
+                };
+                return [Self::PER_BLOCK, 1].into_iter().find_map(take);
             }
             if let Some(granule) = self.arena.take(units) {
                 return Some(granule);
@@ -147,6 +191,7 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
     const GRANULE: usize = A::GRANULE;
     const BLOCK: usize = A::BLOCK;
     type Classes = A::Classes;
+    const SHORT_BYTES: usize = A::BLOCK * P::BLOCKS;
 
     #[inline(always)]
     fn base(&self) -> NonNull<u8> {
@@ -159,31 +204,31 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
     }
 
     #[inline(always)]
-    fn take(&self, units: u32) -> Option<u32> {
-        let found = self.pool.get(units, Self::PER_BLOCK);
-        if found.is_some() { found } else { self.take_below(units) }
+    fn take(&self, asked: u32) -> Option<u32> {
+        let found = self.pool.get(Self::size(asked), Self::PER_BLOCK);
+        if found.is_some() { found } else { self.take_below(asked) }
     }
 
     #[inline(always)]
-    unsafe fn give(&self, granule: u32, units: u32) {
-        let kept = self.pool.put(granule, units, Self::PER_BLOCK, |granule, units| {
+    unsafe fn give(&self, granule: u32, asked: u32) {
+        let kept = self.pool.put(granule, Self::size(asked), Self::PER_BLOCK, |granule, units| {
             // SAFETY: the pool holds what earlier calls were handed, each once.
             unsafe { self.arena.give(granule, units) }
         });
         if !kept {
             // SAFETY: the caller's promise.
-            unsafe { self.give_below(granule, units) }
+            unsafe { self.give_below(granule, asked) }
         }
     }
 
     #[inline]
-    fn mark(&self, granule: u32, units: u32) {
-        self.arena.mark(granule, units);
+    fn mark(&self, granule: u32, asked: u32) {
+        self.arena.mark(granule, asked);
     }
 
     #[inline]
-    fn unmark(&self, granule: u32, units: u32) -> Result<(), FreeError> {
-        self.arena.unmark(granule, units)
+    fn unmark(&self, granule: u32, asked: u32) -> Result<(), FreeError> {
+        self.arena.unmark(granule, asked)
     }
 
     #[inline(always)]
