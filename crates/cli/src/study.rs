@@ -38,11 +38,20 @@ const SHARED_CYCLES: Latencies = [50, 100];
 const LOCAL_BYTES: u32 = 4 << 10;
 const SHARED_BYTES: u32 = 16 << 10;
 /// The allocators of Tables 1 and 2.
-const LOCAL: [Kind; 4] = [Kind::Sma(128), Kind::Lm, Kind::Cam, Kind::Dlmalloc];
-const SHARED: [Kind; 3] = [Kind::Sma(128), Kind::Lm, Kind::Dlmalloc];
-/// What the waste figures add to them.
-const MORE: [Kind; 5] =
-    [Kind::Headed, Kind::ThreeQuarters, Kind::Exact(128), Kind::Dlmalloc64, Kind::Talc64];
+const LOCAL: [Kind; 5] = [Kind::Sma(128), Kind::Lm, Kind::Cam, Kind::Dlmalloc, Kind::Talc64];
+const SHARED: [Kind; 4] = [Kind::Sma(128), Kind::Lm, Kind::Dlmalloc, Kind::Talc64];
+/// Those of Figures 8 to 11.
+const WASTE: [Kind; 9] = [
+    Kind::Sma(128),
+    Kind::Lm,
+    Kind::Cam,
+    Kind::Dlmalloc,
+    Kind::Headed,
+    Kind::ThreeQuarters,
+    Kind::Exact(128),
+    Kind::Dlmalloc64,
+    Kind::Talc64,
+];
 /// Exponents of the memory sizes of Figure 12: 1 kB to 1 MB.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=20;
 
@@ -234,8 +243,7 @@ fn tables(wanted: &[&str], inputs: &[Input], count: u32, quick: bool) -> Vec<Tab
     ];
     for (bytes, ids, titles) in sizes {
         if wants(&ids) {
-            let kinds: Vec<Kind> = LOCAL.into_iter().chain(MORE).collect();
-            let replays = Replays::new(inputs, &kinds, bytes, count);
+            let replays = Replays::new(inputs, &WASTE, bytes, count);
             let title = |at: usize| format!("{} with {} kB of memory", titles[at], bytes >> 10);
             tables.push(replays.by_program(ids[0], &title(0)));
             tables.push(replays.by_cause(ids[1], &title(1)));

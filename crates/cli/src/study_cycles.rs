@@ -66,6 +66,7 @@ fn word(kind: Kind) -> Option<&'static str> {
         Kind::Cam => Some("cam"),
         // The model of 32 bits places; the crate computes.
         Kind::Dlmalloc => Some("dlmalloc"),
+        Kind::Talc64 => Some("talc"),
         _ => None,
     }
 }

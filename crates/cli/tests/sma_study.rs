@@ -75,7 +75,7 @@ fn calls_take_longer_in_a_slow_scratch_pad_and_on_a_narrow_core() {
         return;
     }
     let (Some(local), Some(shared)) = (cycles("table1"), cycles("table2")) else { return };
-    for kind in ["SMA", "SMA (LM)", "DLmalloc"] {
+    for kind in ["SMA", "SMA (LM)", "DLmalloc", "talc, 64-bit"] {
         for call in ["allocation", "free"] {
             let [wide, narrow] =
                 ["Haswell", "narrow"].map(|core| format!("{call}, cycles, {core} core"));

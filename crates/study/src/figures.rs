@@ -307,7 +307,7 @@ pub fn resources(
     table
 }
 
-/// Figures 4 to 7: cycles of a call, with DLmalloc's as 1. The last kind is DLmalloc.
+/// Figures 4 to 7: cycles of a call, with DLmalloc's as 1, which must be among the kinds.
 pub fn normalised(
     (id, title): (&'static str, &str),
     inputs: &[Input],
@@ -315,9 +315,10 @@ pub fn normalised(
     cores: &[CoreCycles],
     (part, printed): (fn(&CallCycles) -> f64, &[f64]),
 ) -> Table {
-    let base = kinds.len() - 1;
+    let base = kinds.iter().position(|&kind| kind == Kind::Dlmalloc);
+    let others: Vec<usize> = (0..kinds.len()).filter(|&kind| Some(kind) != base).collect();
     let columns = cores.iter().flat_map(|cycles| {
-        kinds[..base].iter().map(move |kind| format!("{}, {}", kind.name(), cycles.core))
+        others.iter().map(|&kind| format!("{}, {}", kinds[kind].name(), cycles.core))
     });
     let mut table = Table {
         id,
@@ -337,18 +338,20 @@ pub fn normalised(
     for (program, input) in inputs.iter().enumerate() {
         let cells = cores.iter().flat_map(|cycles| {
             let of = |kind: usize| cycles.programs[program][kind].as_ref().map(part);
-            (0..base).map(move |kind| ratio(of(kind), of(base))).collect::<Vec<_>>()
+            let base = base.and_then(of);
+            others.iter().map(|&kind| ratio(of(kind), base)).collect::<Vec<_>>()
         });
         table.row(&input.name, cells.collect());
     }
     let means = cores.iter().flat_map(|cycles| {
         let of = |kind: usize| cycles.mean(kind, part);
-        let cell = |kind: usize| {
-            let paper = printed.get(kind).zip(printed.last()).map(|(ours, base)| ours / base);
+        let printed_base = base.and_then(|base| printed.get(base));
+        let cell = |&kind: &usize| {
+            let paper = printed.get(kind).zip(printed_base).map(|(ours, base)| ours / base);
             let paper = paper.map(|ratio| (ratio * 100.0).round() / 100.0);
-            Cell { paper, ..ratio(of(kind), of(base)) }
+            Cell { paper, ..ratio(of(kind), base.and_then(of)) }
         };
-        (0..base).map(cell).collect::<Vec<_>>()
+        others.iter().map(cell).collect::<Vec<_>>()
     });
     table.row("mean", means.collect());
     table
@@ -367,16 +370,25 @@ mod tests {
         let call = |allocation| Some(CallCycles { allocation, free: 1.0 });
         let cores = [CoreCycles {
             core: "x".into(),
-            programs: vec![vec![call(30.0), call(60.0)], vec![call(90.0), call(60.0)]],
+            programs: vec![
+                vec![call(30.0), call(60.0), call(45.0)],
+                vec![call(90.0), call(60.0), None],
+            ],
         }];
-        let kinds = [Kind::Sma(128), Kind::Dlmalloc];
+        let kinds = [Kind::Sma(128), Kind::Dlmalloc, Kind::Talc64];
         let part: fn(&CallCycles) -> f64 = |calls| calls.allocation;
         let inputs = [input("a"), input("b")];
         let table = normalised(("fig4", ""), &inputs, &kinds, &cores, (part, &[72.8, 70.7]));
-        let values: Vec<_> = table.rows.iter().map(|row| row.cells[0].value).collect();
+        let values = |column: usize| {
+            table.rows.iter().map(|row| row.cells[column].value).collect::<Vec<_>>()
+        };
         // 30 / 60, 90 / 60, and (30 + 90) / (60 + 60).
-        assert_eq!(values, [Some(0.5), Some(1.5), Some(1.0)]);
+        assert_eq!(values(0), [Some(0.5), Some(1.5), Some(1.0)]);
         assert_eq!(table.rows[2].cells[0].paper, Some(1.03));
+        // Whom the paper does not have stands beside DLmalloc too, where it was measured.
+        assert_eq!(table.columns, ["SMA, x", "talc, 64-bit, x"]);
+        assert_eq!(values(1), [Some(0.75), None, Some(0.75)]);
+        assert_eq!(table.rows[2].cells[1].paper, None);
         let table = resources(1, 4096, &kinds, &CodeSizes::default(), &cores);
         assert_eq!(table.rows[2].name, "allocation, cycles, x core");
         assert_eq!(table.rows[2].cells[0].value, Some(60.0));

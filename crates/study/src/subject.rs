@@ -312,13 +312,13 @@ impl Subject for Dl {
     }
 }
 
-/// talc, the crate.
+/// talc, the crate, without its counters, which would count within the calls.
 struct Talc {
     heap: talc::Talc<talc::ErrOnOom>,
     region: Region,
     /// Bytes of the region that are no user's even when nothing is live.
     fixed: u64,
-    live: u64,
+    occupied: Occupied,
 }
 
 impl Talc {
@@ -330,13 +330,27 @@ impl Talc {
         let mut heap = talc::Talc::new(talc::ErrOnOom);
         let span = talc::Span::from_base_size(region.0.as_ptr(), bytes as usize);
         // SAFETY: the region outlives the heap and is used by it alone.
-        unsafe { heap.claim(span) }.ok()?;
-        let fixed = u64::from(bytes) - heap.get_counters().available_bytes as u64;
-        Some(Self { heap, region, fixed, live: 0 })
+        let claimed = unsafe { heap.claim(span) }.ok()?;
+        // SAFETY: what was claimed just now.
+        let bins = unsafe { heap.get_allocated_span(claimed) };
+        let fixed = (bins.size() + bytes as usize - claimed.size()) as u64;
+        Some(Self { heap, region, fixed, occupied: Occupied::default() })
     }
 
     fn layout(bytes: u32) -> Option<Layout> {
         Layout::from_size_align(bytes as usize, 8).ok()
+    }
+
+    /// The size of a live chunk: from the allocation to the end of its tag. Behind the words asked
+    /// for is the tag, which points down to the chunk, or a pointer up to the tag.
+    fn chunk(ptr: NonNull<u8>, bytes: u32) -> u64 {
+        let words = (bytes as usize).div_ceil(size_of::<usize>());
+        // SAFETY: a live allocation's tag or the pointer to it is the word after it.
+        let (after, word) = unsafe {
+            let after = ptr.cast::<*mut u8>().add(words);
+            (after.addr().get(), after.read().addr())
+        };
+        (after.max(word) - ptr.addr().get()) as u64 + Self::TAG
     }
 }
 
@@ -344,26 +358,27 @@ impl Subject for Talc {
     fn alloc(&mut self, bytes: u32) -> Option<u32> {
         // SAFETY: the size is not zero.
         let ptr = unsafe { self.heap.malloc(Self::layout(bytes)?) }.ok()?;
-        self.live += 1;
+        self.occupied.bytes += Self::chunk(ptr, bytes);
+        self.occupied.tags += Self::TAG;
         Some(self.region.offset(ptr))
     }
 
     fn free(&mut self, offset: u32, bytes: u32) {
         let Some(layout) = Self::layout(bytes) else { return };
-        self.live -= 1;
+        let ptr = self.region.at(offset);
+        self.occupied.bytes -= Self::chunk(ptr, bytes);
+        self.occupied.tags -= Self::TAG;
         // SAFETY: the replay frees what it allocated, once, with its size.
-        unsafe { self.heap.free(self.region.at(offset), layout) };
+        unsafe { self.heap.free(ptr, layout) };
     }
 
     fn occupied(&self) -> Occupied {
-        let free = self.heap.get_counters().available_bytes as u64 + self.fixed;
-        Occupied { bytes: self.region.1.size() as u64 - free, tags: self.live * Self::TAG }
+        self.occupied
     }
 
     fn state_bytes(&self) -> u64 {
-        // Its struct without this study's counters, and its bins in the region.
-        let counters = size_of_val(self.heap.get_counters());
-        (size_of::<talc::Talc<talc::ErrOnOom>>() - counters) as u64 + self.fixed
+        // Its struct, and its bins in the region.
+        size_of::<talc::Talc<talc::ErrOnOom>>() as u64 + self.fixed
     }
 
     fn reserved_bytes(&self) -> u64 {
@@ -415,6 +430,44 @@ mod tests {
             let theirs = walk(&mut Dl::new(bytes), seed, sizes);
             prop_assert_eq!(ours, theirs);
         }
+    }
+
+    #[test]
+    fn talcs_chunks_fill_the_region_when_not_even_the_smallest_request_fits() {
+        for seed in 0..64 {
+            let mut talc = Talc::new(16384).unwrap();
+            let mut random = Random(seed);
+            let mut live = Vec::new();
+            // Every second one goes, so that gaps of many sizes come about.
+            for at in 0..60 {
+                let bytes = 1 + random.below(400) as u32;
+                live.extend(talc.alloc(bytes).map(|offset| (at, offset, bytes)));
+            }
+            for &(_, offset, bytes) in live.iter().filter(|(at, ..)| at % 2 == 1) {
+                talc.free(offset, bytes);
+            }
+            live.retain(|(at, ..)| at % 2 == 0);
+            // talc's least chunk is three words; what is free is in chunks of no less.
+            while let Some(offset) = talc.alloc(8) {
+                live.push((0, offset, 8));
+            }
+            let occupied = talc.occupied();
+            assert_eq!(occupied.bytes, 16384 - talc.fixed);
+            assert_eq!(occupied.tags, 8 * live.len() as u64);
+            for (_, offset, bytes) in live {
+                talc.free(offset, bytes);
+            }
+            assert_eq!(talc.occupied(), Occupied::default());
+            // All that it does not keep is one chunk again.
+            let most = (16384 - talc.fixed - Talc::TAG) as u32;
+            assert!(talc.alloc(most + 1).is_none() && talc.alloc(most).is_some());
+        }
+    }
+
+    #[test]
+    fn talc_counts_nothing_in_its_calls() {
+        // Two words of bins in use and the pointer to them; counters would be ten words more.
+        assert_eq!(size_of::<talc::Talc<talc::ErrOnOom>>(), 3 * size_of::<usize>());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 use mallacc_study::arena::Once;
 use mallacc_study::compiled::{Compiled, read};
 use sma::{Arena, Cam, Deferred, Heap, Lm, PowerOfTwo, Unchecked, state_words};
+use std::alloc::Layout;
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -83,6 +84,34 @@ impl Subject for Dl<'_> {
     fn free(&self, ptr: *mut u8, bytes: usize) {
         // SAFETY: one thread, no reference is kept; the replay frees what it allocated, once.
         unsafe { (*self.0.get()).free(ptr, bytes, 8) }
+    }
+}
+
+/// talc, which lies in the scratch-pad itself, its bins in the region.
+struct Talc<'m>(&'m UnsafeCell<talc::Talc<talc::ErrOnOom>>);
+
+impl Talc<'_> {
+    #[inline(always)]
+    fn layout(bytes: usize) -> Layout {
+        // SAFETY: a power of two, and sizes of 32 bits are far from overflowing.
+        unsafe { Layout::from_size_align_unchecked(bytes, 8) }
+    }
+}
+
+impl Subject for Talc<'_> {
+    #[inline(always)]
+    fn alloc(&self, bytes: usize) -> *mut u8 {
+        // SAFETY: one thread, no reference is kept; the size is not zero.
+        let ptr = unsafe { (*self.0.get()).malloc(Self::layout(bytes)) };
+        ptr.map_or(null_mut(), NonNull::as_ptr)
+    }
+
+    #[inline(always)]
+    fn free(&self, ptr: *mut u8, bytes: usize) {
+        if let Some(ptr) = NonNull::new(ptr) {
+            // SAFETY: one thread, no reference is kept; the replay frees what it allocated, once.
+            unsafe { (*self.0.get()).free(ptr, Self::layout(bytes)) }
+        }
     }
 }
 
@@ -164,17 +193,30 @@ impl Memory {
         }
     }
 
+    /// Puts an allocator's own state behind the region; what lay there before has nothing to drop.
+    fn keep<T>(&mut self, heap: T) -> &UnsafeCell<T> {
+        const { assert!(size_of::<T>() <= STATE_BYTES && align_of::<T>() <= 4096) };
+        let place = self.state().cast::<UnsafeCell<T>>();
+        // SAFETY: the place is mapped, large enough, and aligned to an OS page, as sizes of regions
+        // are; borrowed as long as the memory.
+        unsafe {
+            place.write(UnsafeCell::new(heap));
+            &*place
+        }
+    }
+
     fn run(&mut self, kind: &str, subset: &Compiled, notes: &mut Notes<'_>) -> Option<()> {
+        let (base, bytes) = (self.base.as_ptr(), self.bytes);
         if kind == "dlmalloc" {
-            let place = self.state().cast::<UnsafeCell<dlmalloc::Dlmalloc<Once>>>();
-            let once = Once::new(self.base.as_ptr(), self.bytes);
-            // SAFETY: the place is mapped, aligned to an OS page, and large enough; what lay there
-            // before has nothing to drop.
-            let heap = unsafe {
-                place.write(UnsafeCell::new(dlmalloc::Dlmalloc::new_with_allocator(once)));
-                &*place
-            };
-            replay(&Dl(heap), subset, notes);
+            let heap = dlmalloc::Dlmalloc::new_with_allocator(Once::new(base, bytes));
+            replay(&Dl(self.keep(heap)), subset, notes);
+            return Some(());
+        }
+        if kind == "talc" {
+            let mut heap = talc::Talc::new(talc::ErrOnOom);
+            // SAFETY: mapped, and used by this heap alone; whoever had it before is gone.
+            unsafe { heap.claim(talc::Span::from_base_size(base, bytes)) }.ok()?;
+            replay(&Talc(self.keep(heap)), subset, notes);
             return Some(());
         }
         let (region, state) = self.parts();
@@ -216,7 +258,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!(
-        "usage: mallacc-sma-driver sma|lm|cam|dlmalloc BASE BYTES FILE (see mallacc sma-study)"
+        "usage: mallacc-sma-driver sma|lm|cam|dlmalloc|talc BASE BYTES FILE (see mallacc sma-study)"
     );
     ExitCode::FAILURE
 }
