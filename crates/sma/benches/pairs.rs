@@ -115,14 +115,6 @@ fn main() {
             drop_refused(4096, &mut replay);
             println!("{}", with(allocator, 4096, &mut replay, Job::Count));
         }
-        ["time", trace, bytes, allocator] => {
-            let bytes = bytes.parse().expect("bytes of memory");
-            let mut replay = Replay::named(trace, bytes);
-            drop_refused(bytes, &mut replay);
-            for _ in 0..20 {
-                println!("{}", with(allocator, bytes, &mut replay, Job::Time));
-            }
-        }
         _ => {
             for bytes in [4096, 65536] {
                 let columns = ALLOCATORS[1..].iter().chain(&["sma/dl", "lm/dl", "quick/dl"]);
