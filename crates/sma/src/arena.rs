@@ -4,8 +4,7 @@
 use crate::error::{AllocError, FreeError};
 use core::ptr::NonNull;
 
-/// A heap in units and granule numbers: what pools, handles and headers are built on. Wherever
-/// units are asked for they may be rounded already or not: both name the same size.
+/// A heap in units and granule numbers: what pools, handles and headers are built on.
 ///
 /// # Safety
 /// `take` must return granules whose memory nobody else has until they are given back.
@@ -28,8 +27,14 @@ pub unsafe trait RawArena {
     fn base(&self) -> NonNull<u8>;
     /// Number of granules, those of one block at least.
     fn granules(&self) -> u32;
-    /// Takes `units` without recording it.
+    /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
+    /// Takes a request's units, which are not rounded yet. Layers that find a size by what was asked
+    /// for begin here.
+    #[inline(always)]
+    fn take_asked(&self, asked: u32) -> Option<u32> {
+        self.take(Self::rounded(asked))
+    }
     /// Takes a block as regions of `units` each, a rounded size below a block; each is given back
     /// by itself. None if there is no block, or if regions of this size do not fill one.
     #[inline]
@@ -42,6 +47,15 @@ pub unsafe trait RawArena {
     /// # Safety
     /// `granule` and `units` must be those of one `take`, and nobody may use the memory.
     unsafe fn give(&self, granule: u32, units: u32);
+    /// Gives back what `take_asked` returned.
+    ///
+    /// # Safety
+    /// As `give`, for `take_asked`.
+    #[inline(always)]
+    unsafe fn give_asked(&self, granule: u32, asked: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.give(granule, Self::rounded(asked)) }
+    }
     /// Records an allocation, in checked heaps.
     fn mark(&self, granule: u32, units: u32);
     /// Strikes an allocation out or refuses, in checked heaps; agrees to everything otherwise.
@@ -55,6 +69,12 @@ pub unsafe trait RawArena {
     fn is_start(&self, granule: u32) -> bool;
     /// Bytes of state, of this layer and those below.
     fn state_bytes(&self) -> usize;
+
+    /// The size that a request's units are rounded to.
+    #[inline(always)]
+    fn rounded(asked: u32) -> u32 {
+        <Self::Classes as crate::Classes>::round(asked, Self::PER_BLOCK)
+    }
 
     /// A request of at least a byte and at most `SHORT_BYTES` in units, not rounded.
     #[inline(always)]
@@ -86,8 +106,7 @@ pub unsafe trait RawArena {
     /// Zero, or more than the region.
     #[inline(always)]
     fn units(&self, bytes: usize) -> Result<u32, AllocError> {
-        let units = self.long_units(bytes)?;
-        Ok(<Self::Classes as crate::Classes>::round(units, Self::PER_BLOCK))
+        self.long_units(bytes).map(Self::rounded)
     }
 
     /// The granule of a pointer.
@@ -209,9 +228,17 @@ pub trait Arena {
 /// `alloc` of more than a block, out of line so that the short road is short.
 #[inline(never)]
 fn take_long<A: RawArena>(arena: &A, bytes: usize) -> Option<u32> {
-    let units = arena.long_units(bytes).ok()?;
+    let asked = arena.long_units(bytes).ok()?;
     // More than a block: what is asked for says so, and here the compiler learns it.
-    arena.take_marked(units.max(A::PER_BLOCK))
+    take_asked_marked(arena, asked.max(A::PER_BLOCK))
+}
+
+/// `take_asked` and `mark`.
+#[inline(always)]
+fn take_asked_marked<A: RawArena>(arena: &A, asked: u32) -> Option<u32> {
+    let granule = arena.take_asked(asked)?;
+    arena.mark(granule, A::rounded(asked));
+    Some(granule)
 }
 
 /// Why a request has failed.
@@ -230,20 +257,20 @@ fn refusal<A: RawArena>(arena: &A, bytes: usize) -> AllocError {
 /// As `Arena::free`.
 #[inline(never)]
 unsafe fn give_long<A: RawArena>(arena: &A, granule: u32, bytes: usize) -> Result<(), FreeError> {
-    let units = arena.long_units(bytes).map_err(|_| FreeError::Size { bytes })?;
+    let asked = arena.long_units(bytes).map_err(|_| FreeError::Size { bytes })?;
     // SAFETY: the caller's promise.
-    unsafe { give_marked(arena, granule, units.max(A::PER_BLOCK)) }
+    unsafe { give_marked(arena, granule, asked.max(A::PER_BLOCK)) }
 }
 
-/// `unmark` and `give`.
+/// `unmark` and `give_asked`.
 ///
 /// # Safety
 /// As `Arena::free`.
 #[inline(always)]
-unsafe fn give_marked<A: RawArena>(arena: &A, granule: u32, units: u32) -> Result<(), FreeError> {
-    arena.unmark(granule, units)?;
+unsafe fn give_marked<A: RawArena>(arena: &A, granule: u32, asked: u32) -> Result<(), FreeError> {
+    arena.unmark(granule, A::rounded(asked))?;
     // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
-    unsafe { arena.give(granule, units) };
+    unsafe { arena.give_asked(granule, asked) };
     Ok(())
 }
 
@@ -251,7 +278,7 @@ impl<A: RawArena> Arena for A {
     #[inline]
     fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, AllocError> {
         let found = match Self::short_units(bytes) {
-            Some(units) => self.take_marked(units),
+            Some(asked) => take_asked_marked(self, asked),
             None => take_long(self, bytes),
         };
         found.map(|granule| self.pointer_to(granule)).ok_or_else(|| refusal(self, bytes))
@@ -267,7 +294,7 @@ impl<A: RawArena> Arena for A {
         };
         match Self::short_units(bytes) {
             // SAFETY: the caller's promise.
-            Some(units) => unsafe { give_marked(self, granule, units) },
+            Some(asked) => unsafe { give_marked(self, granule, asked) },
             // SAFETY: the caller's promise.
             None => unsafe { give_long(self, granule, bytes) },
         }
@@ -330,6 +357,11 @@ unsafe impl<A: RawArena> RawArena for &A {
     }
 
     #[inline(always)]
+    fn take_asked(&self, asked: u32) -> Option<u32> {
+        A::take_asked(self, asked)
+    }
+
+    #[inline(always)]
     fn take_apart(&self, units: u32) -> Option<u32> {
         A::take_apart(self, units)
     }
@@ -338,6 +370,12 @@ unsafe impl<A: RawArena> RawArena for &A {
     unsafe fn give(&self, granule: u32, units: u32) {
         // SAFETY: the caller's promise.
         unsafe { A::give(self, granule, units) }
+    }
+
+    #[inline(always)]
+    unsafe fn give_asked(&self, granule: u32, asked: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { A::give_asked(self, granule, asked) }
     }
 
     #[inline]

@@ -236,11 +236,6 @@ where
 }
 
 impl<const BLOCK: usize, C: Classes, G: Guard, K: Links, S: Sharing> Heap<'_, BLOCK, C, G, K, S> {
-    #[inline(always)]
-    fn round(units: u32) -> u32 {
-        C::round(units, Geometry::<BLOCK>::UNITS)
-    }
-
     fn record(&self) -> Record<'_, S::Words> {
         let blocks = self.engine.blocks();
         let first = Geometry::<BLOCK>::state_words(blocks);
@@ -289,25 +284,24 @@ unsafe impl<const BLOCK: usize, C: Classes, G: Guard, K: Links, S: Sharing> RawA
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
     fn take(&self, units: u32) -> Option<u32> {
-        self.engine.take(Self::round(units))
+        self.engine.take(units)
     }
 
     #[inline]
     fn take_apart(&self, units: u32) -> Option<u32> {
-        let units = Self::round(units);
         if units.is_power_of_two() { self.engine.take_apart() } else { None }
     }
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
     unsafe fn give(&self, granule: u32, units: u32) {
-        self.engine.give(granule, Self::round(units));
+        self.engine.give(granule, units);
     }
 
     #[inline]
     fn mark(&self, granule: u32, units: u32) {
         if G::CHECKED {
-            self.record().mark(granule, Self::round(units));
+            self.record().mark(granule, units);
         }
     }
 
@@ -316,7 +310,7 @@ unsafe impl<const BLOCK: usize, C: Classes, G: Guard, K: Links, S: Sharing> RawA
         if !G::CHECKED {
             return Ok(());
         }
-        let (offset, units) = (granule as usize * Self::GRANULE, Self::round(units));
+        let offset = granule as usize * Self::GRANULE;
         self.record().unmark(granule, units).map_err(|misfit| match misfit {
             Misfit::Free => FreeError::DoubleFree { offset },
             Misfit::Interior => FreeError::Interior { offset },

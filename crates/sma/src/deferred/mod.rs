@@ -17,7 +17,6 @@ pub use quick::Quick;
 pub use word::PoolWord;
 
 use crate::arena::RawArena;
-use crate::classes::Classes;
 use crate::error::{FreeError, InitError};
 use core::ptr::NonNull;
 
@@ -64,11 +63,11 @@ pub trait Pool {
     /// Gives up one region, as granule and size: one that can serve a request of `units` if there
     /// is any.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
-    /// Gives up all regions from the size `least` on, or more, each as granule and size.
-    fn drain(&self, least: u32, per_block: u32, mut give: impl FnMut(u32, u32)) {
-        while let Some((granule, units)) = self.release(least, per_block) {
-            give(granule, units);
-        }
+    /// Gives up all regions of at least `least` units, or more, each as granule and size, if that is
+    /// faster than by `release`; false if not.
+    fn drain(&self, least: u32, per_block: u32, give: impl FnMut(u32, u32)) -> bool {
+        let _ = (least, per_block, give);
+        false
     }
     /// Bytes of state.
     fn state_bytes(&self) -> usize {
@@ -110,18 +109,22 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         self.drain(1)
     }
 
-    /// Frees the waiting regions of at least this size and says how many there were.
+    /// Frees the waiting regions of at least this size, or more, and says how many there were.
     fn drain(&self, least: u32) -> usize {
         let mut count = 0;
-        self.pool.drain(least, Self::PER_BLOCK, |granule, units| {
+        let drained = self.pool.drain(least, Self::PER_BLOCK, |granule, units| {
             // SAFETY: the pool holds what `give` below was handed, each once.
             unsafe { self.arena.give(granule, units) };
             count += 1;
         });
+        while !drained && self.release(least).is_some() {
+            count += 1;
+        }
         count
     }
 
     /// Frees one waiting region and says its size, or that there is none.
+    #[inline(never)]
     fn release(&self, units: u32) -> Option<u32> {
         let (granule, units) = self.pool.release(units, Self::PER_BLOCK)?;
         // SAFETY: as in `drain`.
@@ -130,15 +133,29 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     }
 
     #[inline(always)]
-    fn size(asked: u32) -> Size {
-        Size { asked, units: A::Classes::round(asked, Self::PER_BLOCK) }
+    fn take_size(&self, size: Size) -> Option<u32> {
+        let found = self.pool.get(size, Self::PER_BLOCK);
+        if found.is_some() { found } else { self.take_below(size.units) }
+    }
+
+    /// # Safety
+    /// As `give`.
+    #[inline(always)]
+    unsafe fn give_size(&self, granule: u32, size: Size) {
+        let kept = self.pool.put(granule, size, Self::PER_BLOCK, |granule, units| {
+            // SAFETY: the pool holds what earlier calls were handed, each once.
+            unsafe { self.arena.give(granule, units) }
+        });
+        if !kept {
+            // SAFETY: the caller's promise.
+            unsafe { self.give_below(granule, size.units) }
+        }
     }
 
     /// A request that the pool does not serve: out of line where the short road is inlined.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    fn take_below(&self, asked: u32) -> Option<u32> {
-        let units = Self::size(asked).units;
+    fn take_below(&self, units: u32) -> Option<u32> {
         let block = || self.arena.take_apart(units);
         let found = self.pool.refill(units, Self::PER_BLOCK, block);
         let found = if found.is_some() { found } else { self.arena.take(units) };
@@ -151,9 +168,9 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     /// As `give`.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    unsafe fn give_below(&self, granule: u32, asked: u32) {
+    unsafe fn give_below(&self, granule: u32, units: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.arena.give(granule, asked) }
+        unsafe { self.arena.give(granule, units) }
     }
 
     /// A request that neither the pool nor the heap serves. What waits is freed one by one until
@@ -164,19 +181,17 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         if units > self.arena.granules() {
             return None;
         }
-        while let Some(size) = self.release(units) {
-            if units >= Self::PER_BLOCK && size < units {
-                let take = |least| {
-                    self.drain(least);
-                    self.arena.take(units)
-                };
-                return [Self::PER_BLOCK, 1].into_iter().find_map(take);
+        let mut least = Self::PER_BLOCK;
+        loop {
+            let freed = self.release(units)?;
+            if units >= Self::PER_BLOCK && freed < units {
+                self.drain(least);
+                least = 1;
             }
             if let Some(granule) = self.arena.take(units) {
                 return Some(granule);
             }
         }
-        None
     }
 }
 
@@ -204,31 +219,35 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
     }
 
     #[inline(always)]
-    fn take(&self, asked: u32) -> Option<u32> {
-        let found = self.pool.get(Self::size(asked), Self::PER_BLOCK);
-        if found.is_some() { found } else { self.take_below(asked) }
+    fn take(&self, units: u32) -> Option<u32> {
+        self.take_size(Size::rounded(units))
     }
 
     #[inline(always)]
-    unsafe fn give(&self, granule: u32, asked: u32) {
-        let kept = self.pool.put(granule, Self::size(asked), Self::PER_BLOCK, |granule, units| {
-            // SAFETY: the pool holds what earlier calls were handed, each once.
-            unsafe { self.arena.give(granule, units) }
-        });
-        if !kept {
-            // SAFETY: the caller's promise.
-            unsafe { self.give_below(granule, asked) }
-        }
+    fn take_asked(&self, asked: u32) -> Option<u32> {
+        self.take_size(Size { asked, units: Self::rounded(asked) })
+    }
+
+    #[inline(always)]
+    unsafe fn give(&self, granule: u32, units: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.give_size(granule, Size::rounded(units)) }
+    }
+
+    #[inline(always)]
+    unsafe fn give_asked(&self, granule: u32, asked: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.give_size(granule, Size { asked, units: Self::rounded(asked) }) }
     }
 
     #[inline]
-    fn mark(&self, granule: u32, asked: u32) {
-        self.arena.mark(granule, asked);
+    fn mark(&self, granule: u32, units: u32) {
+        self.arena.mark(granule, units);
     }
 
     #[inline]
-    fn unmark(&self, granule: u32, asked: u32) -> Result<(), FreeError> {
-        self.arena.unmark(granule, asked)
+    fn unmark(&self, granule: u32, units: u32) -> Result<(), FreeError> {
+        self.arena.unmark(granule, units)
     }
 
     #[inline(always)]

@@ -167,7 +167,7 @@ impl<C: Classes, const DEPTH: usize, const BLOCKS: usize> Pool for Quick<C, DEPT
         sufficient.or_else(|| self.sizes().rev().find_map(leave))
     }
 
-    fn drain(&self, least: u32, per_block: u32, mut give: impl FnMut(u32, u32)) {
+    fn drain(&self, least: u32, per_block: u32, mut give: impl FnMut(u32, u32)) -> bool {
         for (row, stacks) in self.rows.iter().enumerate() {
             for (index, stack) in stacks.as_ref().iter().enumerate() {
                 let units = Self::units((row, index), per_block);
@@ -187,6 +187,7 @@ impl<C: Classes, const DEPTH: usize, const BLOCKS: usize> Pool for Quick<C, DEPT
                 give(granule, units);
             }
         }
+        true
     }
 }
 

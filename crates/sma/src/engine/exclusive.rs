@@ -73,12 +73,12 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    /// Keeps the first `units` of a block that nobody else knows yet. `START` as below.
+    /// Keeps the first `units` of a block that nobody else knows yet. `POWER` as below.
     #[inline]
-    pub(super) fn start_block<const START: bool>(&self, block: u32, units: u32) {
+    pub(super) fn start_block<const POWER: bool>(&self, block: u32, units: u32) {
         let last = Self::UNITS - 1;
         self.set_position(block, last);
-        let tag = self.push_rest::<START>(block * Self::UNITS, units, Self::CLASSES);
+        let tag = self.push_rest::<POWER>(block * Self::UNITS, units, Self::CLASSES);
         self.set_tag(self.tag_word(block, last), tag);
     }
 
@@ -98,22 +98,18 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     }
 
     /// Puts what is behind the first `units` of a region into the lists and returns the tag bits.
-    /// No piece has a free buddy: each one's buddy overlaps units that are in use. Behind a power of
-    /// two there is one piece of each class from its own on, the right half of what is left.
-    /// `START` says that all their lists were found empty.
+    /// No piece has a free buddy: each one's buddy overlaps units that are in use. `POWER` says
+    /// that a power of two is kept and that the lists from its class on were found empty: then
+    /// there is one piece of each of these classes, the right half of what is left.
     #[inline]
-    fn push_rest<const START: bool>(&self, granule: u32, units: u32, top: u32) -> u32 {
+    fn push_rest<const POWER: bool>(&self, granule: u32, units: u32, top: u32) -> u32 {
         let (lists, mut bits) = (self.lists(), 0);
-        if C::SINGLE && (START || units.is_power_of_two()) {
+        if POWER && C::SINGLE {
             let (mut class, mut size) = (top, 1 << top);
             let mut bit = tag::bit(Self::UNITS, granule % Self::UNITS, top);
             while size > units {
                 (class, size, bit) = (class - 1, size >> 1, bit << 1);
-                if START {
-                    lists.start(class, granule + size);
-                } else {
-                    lists.push(class, granule + size);
-                }
+                lists.start(class, granule + size);
                 bits |= 2 << bit;
             }
             return bits;
