@@ -133,29 +133,40 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     }
 
     #[inline(always)]
-    fn take_size(&self, size: Size) -> Option<u32> {
-        let found = self.pool.get(size, Self::PER_BLOCK);
-        if found.is_some() { found } else { self.take_below(size.units) }
+    fn size<const ROUNDED: bool>(asked: u32) -> Size {
+        if ROUNDED { Size::rounded(asked) } else { Size { asked, units: Self::rounded(asked) } }
     }
 
+    /// Takes a size that is rounded already, or not.
+    #[inline(always)]
+    fn take_size<const ROUNDED: bool>(&self, asked: u32) -> Option<u32> {
+        let found = self.pool.get(Self::size::<ROUNDED>(asked), Self::PER_BLOCK);
+        if found.is_some() { found } else { self.take_below::<ROUNDED>(asked) }
+    }
+
+    /// Gives back a size that is rounded already, or not.
+    ///
     /// # Safety
     /// As `give`.
     #[inline(always)]
-    unsafe fn give_size(&self, granule: u32, size: Size) {
+    unsafe fn give_size<const ROUNDED: bool>(&self, granule: u32, asked: u32) {
+        let size = Self::size::<ROUNDED>(asked);
         let kept = self.pool.put(granule, size, Self::PER_BLOCK, |granule, units| {
             // SAFETY: the pool holds what earlier calls were handed, each once.
             unsafe { self.arena.give(granule, units) }
         });
         if !kept {
             // SAFETY: the caller's promise.
-            unsafe { self.give_below(granule, size.units) }
+            unsafe { self.give_below::<ROUNDED>(granule, asked) }
         }
     }
 
-    /// A request that the pool does not serve: out of line where the short road is inlined.
+    /// A request that the pool does not serve: out of line where the short road is inlined, which
+    /// then need not round.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    fn take_below(&self, units: u32) -> Option<u32> {
+    fn take_below<const ROUNDED: bool>(&self, asked: u32) -> Option<u32> {
+        let units = Self::size::<ROUNDED>(asked).units;
         let block = || self.arena.take_apart(units);
         let found = self.pool.refill(units, Self::PER_BLOCK, block);
         let found = if found.is_some() { found } else { self.arena.take(units) };
@@ -168,9 +179,9 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
     /// As `give`.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    unsafe fn give_below(&self, granule: u32, units: u32) {
+    unsafe fn give_below<const ROUNDED: bool>(&self, granule: u32, asked: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.arena.give(granule, units) }
+        unsafe { self.arena.give(granule, Self::size::<ROUNDED>(asked).units) }
     }
 
     /// A request that neither the pool nor the heap serves. What waits is freed one by one until
@@ -220,24 +231,24 @@ unsafe impl<A: RawArena, P: Pool> RawArena for Deferred<A, P> {
 
     #[inline(always)]
     fn take(&self, units: u32) -> Option<u32> {
-        self.take_size(Size::rounded(units))
+        self.take_size::<true>(units)
     }
 
     #[inline(always)]
     fn take_asked(&self, asked: u32) -> Option<u32> {
-        self.take_size(Size { asked, units: Self::rounded(asked) })
+        self.take_size::<false>(asked)
     }
 
     #[inline(always)]
     unsafe fn give(&self, granule: u32, units: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.give_size(granule, Size::rounded(units)) }
+        unsafe { self.give_size::<true>(granule, units) }
     }
 
     #[inline(always)]
     unsafe fn give_asked(&self, granule: u32, asked: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.give_size(granule, Size { asked, units: Self::rounded(asked) }) }
+        unsafe { self.give_size::<false>(granule, asked) }
     }
 
     #[inline]
