@@ -39,27 +39,18 @@ fn first_fit_word(word: u32, len: u32) -> Option<u32> {
     None
 }
 
-/// How far a map is shifted, one after the other, so that all `and`s together leave the bits at which
-/// runs of `1 <= len <= 32` set bits begin: runs of 1, 2, 4, ... bits are doubled, the last time only
-/// as far as is wanted, and then no further. Without branches, since lengths are hard to predict.
+/// The bits at which runs of `2 <= len <= 32` set bits begin. The loop knows runs of `done` bits
+/// and doubles them, as long as there are any.
 #[cfg(target_pointer_width = "64")]
 #[inline(always)]
-const fn steps(len: u32) -> [u32; 5] {
-    let (mut steps, mut done, mut step) = ([0; 5], 1, 0);
-    while step < 5 {
-        let left = len.saturating_sub(done);
-        steps[step] = if left < done { left } else { done };
-        done *= 2;
-        step += 1;
+fn runs(map: u64, len: u32) -> u64 {
+    let (mut map, mut done) = (map & map >> 1, 2);
+    while done < len && map != 0 {
+        let step = done.min(len - done);
+        map &= map >> step;
+        done += step;
     }
-    steps
-}
-
-/// The bits at which runs begin.
-#[cfg(target_pointer_width = "64")]
-#[inline(always)]
-fn runs(map: u64, steps: [u32; 5]) -> u64 {
-    steps.into_iter().fold(map, |map, step| map & map >> step)
+    map
 }
 
 /// A run of bits cut at word boundaries: each word's number and its part of the run.
@@ -151,6 +142,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
 
     /// Claims the blocks of one attempt, word by word in ascending order; gives everything back
     /// and returns false if another core was faster.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn claim(&self, start: u32, len: u32) -> bool {
         for (row, want) in pieces(start, len) {
             if !self.claim_row(row, want) {
@@ -174,37 +166,34 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// `take` of 2 to 32 blocks: in two words at a time all runs are found at once. Only if both
-    /// words around the boundary to the next two have free blocks there, a run may lie across it.
+    /// `take` of 2 to 32 blocks: one word is read after the other, once, and in two words at a
+    /// time all runs are found at once.
     #[cfg(target_pointer_width = "64")]
-    #[inline]
+    #[inline(always)]
     pub fn take_short(&self, len: u32) -> Option<u32> {
-        let (rows, steps) = (self.bits.div_ceil(32), steps(len));
-        let word = |row| if row < rows { u64::from(self.word(row)) } else { 0 };
-        let mut row = 0;
-        while row < rows {
-            let (low, high) = (word(row), word(row + 1));
-            let map = low | high << 32;
-            let mut found = None;
-            if map & map >> 1 != 0 {
-                let starts = runs(map, steps);
-                found = (starts != 0).then(|| row * 32 + starts.trailing_zeros());
-            }
-            if found.is_none() && high >> 31 != 0 {
-                let starts = runs(high | word(row + 2) << 32, steps) as u32;
-                found = (starts != 0).then(|| (row + 1) * 32 + starts.trailing_zeros());
-            }
-            match found {
-                Some(start) if self.claim_short(start, len) => return Some(start),
+        let rows = self.bits.div_ceil(32);
+        let (mut row, mut low) = (0, u64::from(self.word(0)));
+        loop {
+            let high = if row + 1 < rows { u64::from(self.word(row + 1)) } else { 0 };
+            let starts = runs(low | high << 32, len) as u32;
+            if starts != 0 {
+                let start = row * 32 + starts.trailing_zeros();
+                if self.claim_short(start, len) {
+                    return Some(start);
+                }
                 // Another core was faster: again from the start.
-                Some(_) => row = 0,
-                None => row += 2,
+                (row, low) = (0, u64::from(self.word(0)));
+                continue;
             }
+            row += 1;
+            if row == rows {
+                return None;
+            }
+            low = high;
         }
-        None
     }
 
-    /// `claim` of a run in one word, or else in two.
+    /// `claim` of a run in one word, or else, out of line, in two.
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     fn claim_short(&self, start: u32, len: u32) -> bool {

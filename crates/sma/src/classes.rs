@@ -111,8 +111,8 @@ impl Classes for ThreeQuarters {
 
     #[inline(always)]
     fn pool(units: u32) -> usize {
-        // 0 for 1 unit, 1 for 2, ..., 6 for up to 12 and 7 for up to 16.
-        (0x7777_6666_5544_3210u64 >> (4 * (units - 1)) & 15) as usize
+        const POOLS: [u8; 16] = [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7];
+        usize::from(POOLS[(units - 1) as usize % 16])
     }
 
     #[inline(always)]

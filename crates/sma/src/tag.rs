@@ -11,11 +11,12 @@ pub const fn class_of(units: u32) -> u32 {
 }
 
 /// `class_of` for 1 to 16 units. Some 64-bit processors take eight micro-operations for the number
-/// of the highest set bit, so there the answers are in one word.
+/// of the highest set bit, so there the answers are in a table.
 #[inline(always)]
 pub const fn class_of_tail(units: u32) -> u32 {
+    const CLASSES: [u8; 16] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
     if cfg!(target_pointer_width = "64") {
-        (0x4444_4444_3333_2210u64 >> (4 * (units - 1)) & 15) as u32
+        CLASSES[(units - 1) as usize % 16] as u32
     } else {
         class_of(units)
     }
