@@ -14,8 +14,8 @@ cp "$root"/workloads/text/prose.txt "$root"/workloads/cc1/*.[ch] \
 cd "$work"
 text=prose.txt
 # Python's own allocator is switched off: the study is about requests.
-clean="env -i PATH=/usr/bin:/bin:/usr/local/bin HOME=. LC_ALL=C OMP_NUM_THREADS=1 MAGICK_THREAD_LIMIT=1
-  PYTHONHASHSEED=0 PYTHONMALLOC=malloc SOURCE_DATE_EPOCH=0"
+clean="env -i PATH=/usr/bin:/bin:/usr/local/bin HOME=. LC_ALL=C SOURCE_DATE_EPOCH=0
+  OMP_NUM_THREADS=1 MAGICK_THREAD_LIMIT=1 PYTHONHASHSEED=0 PYTHONMALLOC=malloc"
 [ -z "${MALLACC_RECORDER-}" ] || clean="$clean MALLACC_RECORDER=$MALLACC_RECORDER"
 
 record() { # name, program, arguments

@@ -253,6 +253,20 @@ fn each_configuration_is_kept_as_soon_as_its_machine_finishes() {
 }
 
 #[test]
+fn a_store_that_several_create_at_once_opens_for_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each round is a new race.
+    for round in 0..60 {
+        let path = folder.path().join(format!("{round}.db"));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| Store::open(&path).map(drop).unwrap());
+            }
+        });
+    }
+}
+
+#[test]
 fn many_writers_share_one_store() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mallacc.db");

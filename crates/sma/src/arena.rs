@@ -29,8 +29,8 @@ pub unsafe trait RawArena {
     fn granules(&self) -> u32;
     /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
-    /// Takes a request's units, which are not rounded yet. Layers that find a size by what was asked
-    /// for begin here.
+    /// Takes a request's units, which are not rounded yet. Layers that find a size by what was
+    /// asked for begin here.
     #[inline(always)]
     fn take_asked(&self, asked: u32) -> Option<u32> {
         self.take(Self::rounded(asked))

@@ -100,16 +100,8 @@ impl Store {
 
     /// The schema version, after checking that the file is a store (or empty) and not newer.
     fn check_identity(&self) -> Result<usize> {
-        let read = |pragma: &str| -> Result<i64> {
-            self.connection
-                .pragma_query_value(None, pragma, |row| row.get(0))
-                .map_err(|error| self.explain("opened", &error))
-        };
-        let (identity, version) = (read("application_id")?, read("user_version")?);
-        let tables: i64 = self
-            .connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(|error| self.explain("opened", &error))?;
+        let (identity, version, tables) =
+            self.identity().map_err(|error| self.explain("opened", &error))?;
         let ours = identity == i64::from(APPLICATION_ID);
         if !ours && (identity != 0 || version != 0 || tables > 0) {
             let reason = "an SQLite file of another program";
@@ -123,6 +115,16 @@ impl Store {
                 known: MIGRATIONS.len(),
             }),
         }
+    }
+
+    /// Application, version and number of tables, in one transaction: another process may be
+    /// creating the store.
+    fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
+        let snapshot = self.connection.unchecked_transaction()?;
+        let read = |pragma| snapshot.pragma_query_value(None, pragma, |row| row.get(0));
+        let tables = "SELECT count(*) FROM sqlite_schema";
+        let tables = snapshot.query_row(tables, [], |row| row.get(0))?;
+        Ok((read("application_id")?, read("user_version")?, tables))
     }
 
     /// Applies what is missing, in one transaction, so that two processes that create a store at

@@ -63,8 +63,8 @@ pub trait Pool {
     /// Gives up one region, as granule and size: one that can serve a request of `units` if there
     /// is any.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
-    /// Gives up all regions of at least `least` units, or more, each as granule and size, if that is
-    /// faster than by `release`; false if not.
+    /// Gives up all regions of at least `least` units, or more, each as granule and size, if that
+    /// is faster than by `release`; false if not.
     fn drain(&self, least: u32, per_block: u32, give: impl FnMut(u32, u32)) -> bool {
         let _ = (least, per_block, give);
         false
