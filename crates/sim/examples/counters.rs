@@ -1,0 +1,55 @@
+//! Every counter that every configuration counts on a recorded stream, reported or not, as lines
+//! `configuration counter value`: what `tools/cycles.py` compares from one revision to the next.
+//!
+//! ```text
+//! cargo run --release -p mallacc-sim --example counters -- \
+//!     TRACE MACHINE PERIOD:WARM:MEASURE|whole NAME=ACCELERATOR[:KEY=VALUE,…] …
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use accel::Choice;
+use mallacc_sim::{ConfigSpec, Plan, Sample};
+use stream::file::FileSource;
+use uarch::Machine;
+
+const NOT_SAMPLED: Sample = Sample { period: 2_000_000, warm: 60_000, measure: 40_000 };
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [trace, machine, sample, configurations @ ..] = arguments.as_slice() else {
+        return Err("usage: counters TRACE MACHINE SAMPLE|whole NAME=ACCELERATOR …".into());
+    };
+    let machine = Machine::find(machine)?;
+    let specs = configurations
+        .iter()
+        .map(|text| {
+            let (name, accelerator) = text.split_once('=').ok_or("must be NAME=ACCELERATOR")?;
+            let accelerator = Choice::parse(accelerator)?;
+            Ok(ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator })
+        })
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+    let (sample, budget) = match sample.as_str() {
+        "whole" => (NOT_SAMPLED, None),
+        grid => (Sample::parse(grid)?, Some(0)),
+    };
+    let plan = Plan { skip: 0, max: None, sample, budget, roi_only: false };
+    let mut source = FileSource::open(Path::new(trace))?;
+    let outcome = mallacc_sim::run(&mut source, plan, &specs, &AtomicBool::new(false), &mut ())?;
+    for (spec, measured) in specs.iter().zip(&outcome.measured) {
+        let totals = if budget.is_some() { &measured.sampled } else { &measured.whole };
+        for (name, value) in totals.counters.named(&measured.names) {
+            println!("{} {name} {value}", spec.name);
+        }
+        for (kind, calls) in totals.calls.iter().filter(|(_, calls)| calls.calls > 0) {
+            println!("{} calls.{} {} {}", spec.name, kind.name(), calls.calls, calls.cycles);
+            for (bucket, count) in calls.latency.buckets() {
+                println!("{} latency.{}.{bucket} {count}", spec.name, kind.name());
+            }
+        }
+        println!("{} abandoned {}", spec.name, measured.abandoned_calls);
+    }
+    Ok(())
+}
