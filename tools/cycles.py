@@ -54,9 +54,7 @@ def call(command: list[str]) -> str:
 def user_level(folder: str) -> str:
     """haswell, whose values are the defaults, without the operating system's time."""
     path = pathlib.Path(folder) / "haswell-user.toml"
-    path.write_text(
-        'name = "haswell-user"\n[core]\nsyscall = 0\n[memory.page_fault]\ncycles = 0\n'
-    )
+    path.write_text('name = "haswell-user"\n[core]\nsyscall = 0\n[memory.page_fault]\ncycles = 0\n')
     return str(path)
 
 
