@@ -90,7 +90,7 @@ test-pops: test-rust
 # million allocations under two sizes of the malloc cache. A wrong pointer fails the run.
 test-long: build
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test-long
-	$(MAKE) --no-print-directory -C crates/sma test-long
+	$(MAKE) --no-print-directory -C sma/sma test-long
 	$(MALLACC) micro tp --iterations 4000000 --repeats 13 --sample 20M:100k:100k --no-store \
 	  --config none --config mallacc:entries=16 --config mallacc:entries=32
 

@@ -24,7 +24,7 @@ const WIDE: &[(&str, &str)] = &[
     ("crates/memory/src/naive.rs", "an assertion in a macro, which formatting leaves alone"),
     ("crates/memory/src/statistics.rs", "the pattern of a macro, which formatting leaves alone"),
     ("crates/results/src/store/document.rs", "the text of a document"),
-    ("crates/sma/src/heap.rs", "the head of an implementation, which formatting leaves alone"),
+    ("sma/sma/src/heap.rs", "the head of an implementation, which formatting leaves alone"),
     ("guest/tests/programs.sh", "command lines of programs"),
     ("guest/tests/repeatable.sh", "a command line of a program"),
 ];
@@ -43,7 +43,7 @@ fn files() -> Vec<String> {
         // An unpacked archive has no history: its folders tell.
         _ => {
             let mut found = Vec::new();
-            for folder in ["crates", "guest", "rtl", "workloads", "bench", "tools"] {
+            for folder in ["crates", "sma", "guest", "rtl", "workloads", "bench", "tools"] {
                 walk(&root().join(folder), &mut found);
             }
             found
@@ -127,11 +127,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-mcache", &[]),
     ("sma", &[]),
     ("sma-c", &["sma"]),
+    ("sma-rig", &["sma"]),
     ("mallacc-results", &[]),
     ("mallacc-traces", &[]),
     ("mallacc-recorder", &["mallacc-traces"]),
     ("mallacc-report", &["mallacc-results"]),
-    ("mallacc-study", &["mallacc-traces", "sma"]),
+    ("mallacc-fixtures", &["mallacc-results"]),
+    ("mallacc-study", &["mallacc-traces", "sma", "sma-rig"]),
     ("mallacc-paper", &["mallacc-results"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
@@ -206,6 +208,65 @@ fn dependencies_point_one_way() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Crates that only tests may use.
+const FOR_TESTS: &[&str] = &["mallacc-fixtures"];
+
+#[test]
+fn what_is_for_tests_is_in_nothing_that_is_shipped() {
+    for package in packages() {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let name = dependency["name"].as_str().unwrap();
+            let shipped = dependency["kind"].is_null() && FOR_TESTS.contains(&name);
+            assert!(!shipped, "{} -> {name}: a dev-dependency at most", package["name"]);
+        }
+    }
+}
+
+/// Files that are modules by an explicit path, each with its reason.
+const BY_PATH: &[(&str, &str, &str)] = &[(
+    "sma/sma/tests/example.rs",
+    "sma/sma/examples/ten_lines.rs",
+    "the example is a program for cargo; the test runs what the documentation shows",
+)];
+
+/// The folder of the nearest manifest above a file.
+fn crate_of(path: &Path) -> PathBuf {
+    let above = path.ancestors().skip(1);
+    above.map(Path::to_path_buf).find(|folder| folder.join("Cargo.toml").exists()).unwrap()
+}
+
+/// The text of an attribute's or macro's string: `#[path = "X"]`, `include!("X")`.
+fn included(line: &str) -> Option<&str> {
+    let code = line.trim_start();
+    let attribute =
+        code.strip_prefix("#[path").or_else(|| code.split_once("include!(").map(|p| p.1));
+    attribute?.split('"').nth(1)
+}
+
+#[test]
+fn no_crate_takes_a_module_out_of_another_crates_files() {
+    let mut found = Vec::new();
+    for (name, text) in written().filter(|(name, _)| name.ends_with(".rs")) {
+        if name == "crates/cli/tests/repository.rs" {
+            continue;
+        }
+        for other in text.lines().filter_map(included) {
+            let file = root().join(&name);
+            let other = file.parent().unwrap().join(other).canonicalize();
+            let other = other.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(crate_of(&file), crate_of(&other), "{name} takes {}", other.display());
+            found.push((name.clone(), other.strip_prefix(root()).unwrap().display().to_string()));
+        }
+    }
+    found.sort();
+    let allowed: Vec<(String, String)> = BY_PATH
+        .iter()
+        .inspect(|(_, _, reason)| assert!(!reason.is_empty()))
+        .map(|(file, other, _)| ((*file).to_owned(), (*other).to_owned()))
+        .collect();
+    assert_eq!(found, allowed, "a crate's own modules need no path, or a reason here");
 }
 
 #[test]

@@ -1,12 +1,7 @@
 //! Pages in a real Chromium, as their readers open them: from a file, on a phone and on a screen,
 //! light and dark, with a pointer and with the keyboard alone.
 
-extern crate results as mallacc_results;
-
-#[path = "../../results/tests/common/mod.rs"]
-mod common;
-
-use common::{sampled, whole};
+use fixtures::{sampled, whole};
 use results::Run;
 use serde_json::Value;
 use std::env::var_os;

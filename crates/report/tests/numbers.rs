@@ -1,13 +1,9 @@
 //! Every figure of the page is that of the JSON of the same run: the downloads to the last digit,
 //! the tables as far as they show. The JSON is walked here; nothing is taken from the page's code.
 
-extern crate results as mallacc_results;
-
-#[path = "../../results/tests/common/mod.rs"]
-mod common;
 mod reading;
 
-use common::{sampled, whole};
+use fixtures::{sampled, whole};
 use reading::{Csv, Node, csv, downloads};
 use results::Run;
 use serde_json::Value;

@@ -1,13 +1,9 @@
 //! The page as a document: well formed, escaped, complete without anything outside itself, whatever
 //! the run holds.
 
-extern crate results as mallacc_results;
-
-#[path = "../../results/tests/common/mod.rs"]
-mod common;
 mod reading;
 
-use common::{sampled, whole};
+use fixtures::{sampled, whole};
 use reading::{Node, downloads};
 use results::model::{BASELINE, LIMIT};
 use results::{Configuration, CpiComponent, Run};

@@ -1,7 +1,5 @@
 //! Counters and the latency histogram against sorted lists.
 
-mod common;
-
 use mallacc_results::model::{EXACT_CYCLES, FAST_CALL_CYCLES, SUB_BUCKETS};
 use mallacc_results::{CallKind, CallStats, LatencyHistogram, PerKind};
 use proptest::prelude::*;
@@ -132,14 +130,14 @@ fn kinds_have_the_codes_of_the_markers() {
 
 #[test]
 fn a_consistent_run_contradicts_itself_in_nothing() {
-    for run in [common::whole(), common::sampled()] {
+    for run in [fixtures::whole(), fixtures::sampled()] {
         assert_eq!(run.contradictions(), Vec::<String>::new());
     }
 }
 
 #[test]
 fn samples_of_other_instructions_are_named() {
-    let mut run = common::sampled();
+    let mut run = fixtures::sampled();
     run.configurations[1].samples[2].instructions += 1;
     run.configurations[1].instructions += 1;
     let wanted = ["mallacc-32: its samples cover other instructions than those of baseline"];
@@ -148,7 +146,7 @@ fn samples_of_other_instructions_are_named() {
 
 #[test]
 fn every_sum_that_does_not_add_up_is_named() {
-    let mut run = common::whole();
+    let mut run = fixtures::whole();
     let item = &mut run.configurations[0];
     item.cpi_stack[0].cycles += 1;
     item.calls[CallKind::Free].calls += 1;

@@ -1,10 +1,8 @@
 //! What people and programs get to read, and that its figures are the ones the counters give.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
+use fixtures::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
 use mallacc_results::text::{self, Style};
 use mallacc_results::{Configuration, MallocCacheStats, Run, confidence, csv, json};
 use serde_json::{Value, json};
@@ -140,7 +138,7 @@ fn sampled_figures_carry_the_interval_of_their_ratio() {
     let value = json::value(&sampled());
     let own = at(&value, "configurations.1");
     let pairs: Vec<(u64, u64)> =
-        common::SAMPLED_BASE.into_iter().zip(common::SAMPLED_MALLACC).collect();
+        fixtures::SAMPLED_BASE.into_iter().zip(fixtures::SAMPLED_MALLACC).collect();
 
     // Speedup: the instructions are the same, so it is one ratio of the paired cycles.
     let expected = confidence::ratio(&pairs).unwrap();
@@ -149,7 +147,7 @@ fn sampled_figures_carry_the_interval_of_their_ratio() {
     assert!(expected.half_width.unwrap() < 0.02, "paired samples must agree closely");
 
     // Cycles per call: 10 calls in each sample, so it is the mean of the samples' means.
-    let means = common::SAMPLED_BASE.map(|cycles| (cycles / 10) as f64 / 10.0);
+    let means = fixtures::SAMPLED_BASE.map(|cycles| (cycles / 10) as f64 / 10.0);
     let mean = means.iter().sum::<f64>() / 4.0;
     let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / 3.0;
     let base = at(&value, "configurations.0");
@@ -159,7 +157,7 @@ fn sampled_figures_carry_the_interval_of_their_ratio() {
     assert!((half - 3.182_446 * (variance / 4.0).sqrt()).abs() < 1e-5, "{half}");
 
     // The whole run: cycles per instruction times the population.
-    close(at(base, "whole_run.cycles"), 4_000.0 / 4_000.0 * common::POPULATION as f64);
+    close(at(base, "whole_run.cycles"), 4_000.0 / 4_000.0 * fixtures::POPULATION as f64);
     assert!(at(base, "whole_run.cycles_ci95").as_f64().unwrap() > 0.0);
     assert!(at(&value, "configurations.0").get("p50_ci95").is_none());
     assert!(json::value(&whole())["configurations"][0].get("ipc_ci95").is_none());

@@ -1,7 +1,5 @@
 //! The store: what goes in comes out, and every refusal names its remedy.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -440,8 +438,8 @@ fn a_truncated_store_is_refused_without_a_panic() {
 fn tampered(value: i64) -> Result<Run, StoreError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mallacc.db");
-    Store::open(&path).unwrap().save(&common::whole()).unwrap();
-    Store::open(&path).unwrap().save(&common::sampled()).unwrap();
+    Store::open(&path).unwrap().save(&fixtures::whole()).unwrap();
+    Store::open(&path).unwrap().save(&fixtures::sampled()).unwrap();
     let sql = format!(
         "UPDATE runs SET instructions = {value}, skip = {value}, started = {value};
          UPDATE statistics SET value = {value};

@@ -1,0 +1,27 @@
+//! The study of scratch-pad allocators: the tables and figures of the SMA paper again, with
+//! today's programs.
+//!
+//! ```text
+//! t.amt ──> subset (95 % rule, seeds) ──> replay ──> waste by cause ──┐
+//!                                          │ Subject: sma, dlmalloc,  ├──> figures ──> Table
+//!                                          │ dlmalloc of 32 bits, talc│      ^          │
+//!                       cycles (simulator) ┴ threads (virtual time) ──┘    paper     render
+//! ```
+//! Pure functions: what runs a simulator or reads files is the command. `docs/sma-study.md` says
+//! what each figure means.
+
+pub mod compiled;
+pub mod figures;
+pub mod model;
+pub mod paper;
+pub mod render;
+pub mod replay;
+pub mod subject;
+pub mod subset;
+pub mod table;
+pub mod threads;
+
+pub use replay::Waste;
+pub use subject::{Kind, Subject};
+pub use subset::{Op, Subset, whole};
+pub use table::{Cell, Table};
