@@ -43,7 +43,7 @@ pub struct Driver<'h, A: RawArena> {
     live: Vec<Live>,
     strict: Strict,
     next: u8,
-    /// Wrong frees that the heap refused, by kind: size, foreign, misaligned, double, interior, other.
+    /// Wrong frees that the heap refused: size, foreign, misaligned, double, interior, other.
     pub refused: [usize; 6],
 }
 
