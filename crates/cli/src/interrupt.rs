@@ -7,7 +7,7 @@ use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use stream::live::Stopper;
+use experiments::monitor::Stopper;
 
 use crate::error::SIGNALLED;
 

@@ -1,43 +1,26 @@
-//! The `mallacc` command: a thin binary over the library crates, and the only place that prints or
-//! exits.
+//! The `mallacc` command: arguments in, documents out. The only place that prints or exits; what it
+//! measures is in the crate `experiments`.
 //!
 //! ```text
-//! args ──> configs ─┐
-//! run, replay, micro ──> session ──> sim::run ──> fill ──> report (table, JSON, CSV) and store
-//!            │              └ progress, interrupt
-//! record ────┘        list, show, machines, accelerators: inspect; report
+//! args ──> commands ──> experiments ──> output
+//!              └ terminal (progress, interrupt): what an experiment tells and asks
 //! ```
 
 mod args;
-mod blocks;
-mod companion;
-mod configs;
+mod commands;
 mod error;
-mod fill;
-mod hardware;
-mod hierarchy;
-mod host;
-mod inspect;
 mod interrupt;
-mod mallocs;
-mod measure;
-mod micro;
 mod output;
-mod paper;
 mod progress;
-mod record;
-mod replay;
-mod report;
-mod run;
-mod session;
-mod study;
-mod study_cycles;
-mod sweep;
-mod workload;
+mod terminal;
 
 use args::{Cli, Command, Validate};
 use clap::Parser;
-use error::Failure;
+use commands::{
+    blocks, hardware, host, inspect, mallocs, memory, micro, paper, record, replay, report, run,
+    study,
+};
+use experiments::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -50,7 +33,7 @@ fn main() -> ExitCode {
         Command::Micro(args) => micro::run(&args),
         Command::Block(args) => blocks::block(&args),
         Command::Validate(Validate::Blocks(args)) => blocks::validate(&args),
-        Command::Validate(Validate::Memory(args)) => hierarchy::run(&args),
+        Command::Validate(Validate::Memory(args)) => memory::run(&args),
         Command::Validate(Validate::Host(args)) => host::run(&args),
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
@@ -61,14 +44,14 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Accelerators => inspect::accelerators(),
         Command::Machines { name } => inspect::machines(name.as_deref()),
-        Command::Workloads => workload::list(),
+        Command::Workloads => inspect::workloads(),
         Command::Completions { shell } => inspect::completions(shell),
     };
     match done {
         Ok(code) => ExitCode::from(code),
-        Err(Failure { code, text }) => {
+        Err(Failure { class, text }) => {
             eprintln!("mallacc: {text}");
-            ExitCode::from(code)
+            ExitCode::from(error::status(class))
         }
     }
 }

@@ -4,12 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, Write};
 use std::path::PathBuf;
 
+use experiments::session::{Finished, Rows};
+use experiments::{Class, Failure};
 use results::Run;
 use results::text::{self, Style};
 use results::{csv, json};
 
 use crate::args::{Format, ReportArgs};
-use crate::error::Failure;
+use crate::error::{FAILED, status};
 
 /// Columns where there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -68,18 +70,44 @@ impl Output {
         self.text(&text)
     }
 
-    /// Whether a table is asked for.
-    pub fn is_table(&self) -> bool {
-        self.format == Format::Table
-    }
-
-    /// Whether CSV is asked for.
-    pub fn is_csv(&self) -> bool {
-        self.format == Format::Csv
+    /// Reports a finished run. The exit status is the first that is not 0 of: a broken stream, the
+    /// program's own, a violation, a report or store that could not be written.
+    pub fn finished(
+        self,
+        finished: &Finished,
+        program: u8,
+        rows: &mut Rows,
+    ) -> Result<u8, Failure> {
+        let mut failures = Vec::new();
+        failures.extend(finished.error.as_ref().map(|error| Failure::failed(error.to_string())));
+        let broken = !failures.is_empty();
+        if finished.violations > 0 {
+            failures.push(Failure {
+                class: Class::Violation,
+                text: format!(
+                    "{} pops found a cached Head or Next that was not the true one: the markers of \
+                     the allocator or the model are at fault; do not trust the figures",
+                    finished.violations
+                ),
+            });
+        }
+        failures.extend(rows.failure().map(|failure| Failure {
+            text: format!("{}; the result above was not stored whole", failure.text),
+            ..failure
+        }));
+        failures.extend(self.run(&finished.run).err());
+        for failure in &failures {
+            eprintln!("mallacc: {}", failure.text);
+        }
+        Ok(match (broken, program, failures.first()) {
+            (true, ..) => FAILED,
+            (false, 0, Some(failure)) => status(failure.class),
+            (false, program, _) => program,
+        })
     }
 
     /// How tables are laid out here.
-    pub fn style(&self) -> Style {
+    fn style(&self) -> Style {
         if self.file.is_some() {
             Style { width: WIDTH, ..Style::PLAIN }
         } else {
@@ -106,6 +134,12 @@ impl Output {
             }
         }
     }
+}
+
+/// Opens what a report needs, before anything runs.
+pub fn open(args: &ReportArgs, tables: Stream) -> Result<(Output, Rows), Failure> {
+    let store = (!args.no_store).then_some(args.store.as_path());
+    Ok((Output::open(args, tables)?, Rows::open(store)?))
 }
 
 /// Prints a text; a reader that has gone away is no failure.

@@ -4,6 +4,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use experiments::Progress;
+
 /// Updates a second: often enough to look alive, rare enough to cost nothing.
 const RATE_HZ: u8 = 5;
 /// How often the clock is looked at: once for so many instructions or events.
@@ -34,22 +36,10 @@ impl Line {
     }
 
     /// Takes the line away.
-    pub fn finish(&self) {
+    fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-    }
-
-    /// Shows how many `things` came by so far, and how many a second.
-    pub fn reached(&mut self, count: u64, things: &str) {
-        let Some(bar) = &self.bar else { return };
-        if count - self.shown < STEP {
-            return;
-        }
-        self.shown = count;
-        let millions = count as f64 / 1e6;
-        let rate = millions / self.begun.elapsed().as_secs_f64().max(1e-9);
-        bar.set_message(format!("{millions:.0} M {things}, {rate:.1} M/s"));
     }
 }
 
@@ -59,8 +49,16 @@ impl Drop for Line {
     }
 }
 
-impl sim::Progress for Line {
-    fn instructions(&mut self, executed: u64) {
-        self.reached(executed, "instructions");
+impl Progress for Line {
+    /// Shows how many `things` came by so far, and how many a second.
+    fn reached(&mut self, count: u64, things: &str) {
+        let Some(bar) = &self.bar else { return };
+        if count - self.shown < STEP {
+            return;
+        }
+        self.shown = count;
+        let millions = count as f64 / 1e6;
+        let rate = millions / self.begun.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!("{millions:.0} M {things}, {rate:.1} M/s"));
     }
 }

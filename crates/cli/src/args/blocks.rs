@@ -1,0 +1,105 @@
+//! The arguments of `mallacc block` and `mallacc validate`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use super::common::Format;
+
+/// `mallacc block`.
+#[derive(Debug, Args)]
+pub struct BlockArgs {
+    /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
+    #[arg(required = true, value_name = "HEX")]
+    pub blocks: Vec<String>,
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// A line for each uop with its event cycles.
+    #[arg(long)]
+    pub timeline: bool,
+    /// Write the timeline of the first block as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// `mallacc validate`.
+#[derive(Debug, Subcommand)]
+pub enum Validate {
+    /// Blocks with measured throughput, from a CSV file (hex,cycles_per_100_iterations)
+    #[command(after_help = "Example:
+  mallacc validate blocks bhive.csv --worst 20")]
+    Blocks(ValidateBlocksArgs),
+    /// Caches, TLBs and memory by pointer chases from 4 KB to 64 MB
+    #[command(after_help = "Examples:
+  mallacc validate memory
+  mallacc validate memory --machine mine.toml --format csv")]
+    Memory(ValidateMemoryArgs),
+    /// The microbenchmarks timed on this computer, against its core family's machine
+    #[command(after_help = "Examples:
+  mallacc validate host
+  mallacc validate host tp tp_small --quick
+  mallacc validate host --machine haswell --format json")]
+    Host(ValidateHostArgs),
+}
+
+/// `mallacc validate memory`.
+#[derive(Debug, Args)]
+pub struct ValidateMemoryArgs {
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+}
+
+/// `mallacc validate host`.
+#[derive(Debug, Args)]
+pub struct ValidateHostArgs {
+    /// Which microbenchmarks [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The machine: a name or a file [default: the host's core family]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Iterations in each repeat [default: 32768, with --quick 2048]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u64>,
+    /// Times that each program is started [default: 10, with --quick 2]
+    #[arg(long, value_name = "N")]
+    pub processes: Option<u32>,
+    /// Few iterations: a look in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the benchmarks' inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// `mallacc validate blocks`.
+#[derive(Debug, Args)]
+pub struct ValidateBlocksArgs {
+    /// The measurements.
+    pub file: PathBuf,
+    /// The machine: a name or a file.
+    #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Also list so many of the blocks with the largest errors.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub worst: usize,
+    /// Worst blocks of one category only: scalar-integer, load, store, mixed, vector, division.
+    #[arg(long, value_name = "NAME")]
+    pub category: Option<String>,
+}

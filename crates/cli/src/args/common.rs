@@ -1,0 +1,170 @@
+//! Arguments that several commands share.
+
+use clap::{Args, ValueEnum};
+use experiments::Failure;
+use experiments::plan::{BUDGET_INSTRUCTIONS, Plan, SAMPLE, Sample, Selection, count};
+use experiments::target::Target;
+use experiments::workload;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Where runs are stored.
+pub const STORE: &str = "mallacc.db";
+
+/// Which machines, and how much of the program.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Simulation")]
+pub struct SimulationArgs {
+    /// A configuration: ACCELERATOR[:KEY=VALUE,…], or NAME=… to name it; repeatable
+    /// [default: none, mallacc:entries=16, mallacc:entries=32, limit]
+    #[arg(long = "config", value_name = "SPEC")]
+    pub configs: Vec<String>,
+    /// Add Mallacc and the limit study with only one of their parts at a time
+    #[arg(long)]
+    pub ablations: bool,
+    /// A machine (`mallacc machines`) or a machine file; repeatable
+    #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
+    pub machines: Vec<String>,
+    /// Instructions at the start that only warm caches and predictors
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    pub skip: u64,
+    /// Measure at most this many instructions, then let the program run on untraced
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub max: Option<u64>,
+    /// Sample from the start: every PERIOD instructions, WARM in detail, then MEASURE counted
+    #[arg(long, value_name = "PERIOD:WARM:MEASURE", value_parser = Sample::parse)]
+    pub sample: Option<Sample>,
+    /// Simulate everything in detail, however long it takes
+    #[arg(long, conflicts_with = "sample")]
+    pub no_sample: bool,
+    /// Measure regions of interest only (ROI markers in the program)
+    #[arg(long)]
+    pub roi: bool,
+    /// A program above this many instructions is sampled (2M:60k:40k), and the report says so
+    #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
+          value_parser = count, conflicts_with_all = ["sample", "no_sample"])]
+    pub budget: u64,
+}
+
+impl SimulationArgs {
+    /// Which configurations are simulated.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            configs: self.configs.clone(),
+            ablations: self.ablations,
+            machines: self.machines.clone(),
+        }
+    }
+
+    /// How much of the program is simulated.
+    pub fn plan(&self) -> Plan {
+        let budget = match (self.sample, self.no_sample) {
+            (Some(_), _) => Some(0),
+            (None, true) => None,
+            (None, false) => Some(self.budget),
+        };
+        let sample = self.sample.unwrap_or(SAMPLE);
+        Plan { skip: self.skip, max: self.max, sample, budget, roi_only: self.roi }
+    }
+}
+
+/// What is reported where.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write the report to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Every section in the table: histogram, CPI stack, caches, predictors
+    #[arg(long)]
+    pub detail: bool,
+    /// No progress, no table (a store and --output are still written)
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Store the run in this file
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+    /// Do not store the run
+    #[arg(long)]
+    pub no_store: bool,
+}
+
+impl Default for ReportArgs {
+    /// A table on the terminal, nothing stored: where a command with fewer options begins.
+    fn default() -> Self {
+        Self {
+            format: Format::Table,
+            output: None,
+            detail: false,
+            quiet: false,
+            store: STORE.into(),
+            no_store: true,
+        }
+    }
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[value(alias = "text")]
+    Table,
+    /// For programs: everything.
+    Json,
+    /// For spreadsheets: a row for each configuration.
+    Csv,
+}
+
+/// What the program is given.
+#[derive(Clone, Debug, Args)]
+pub struct ProgramArgs {
+    /// Fix QEMU's seed, well-known hash seeds and the environment's size
+    #[arg(long)]
+    pub deterministic: bool,
+    /// Seed of the randomness that QEMU gives the program (with --deterministic it is 1)
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "deterministic")]
+    pub seed: u64,
+    /// Run a workload that comes with mallacc instead (`mallacc workloads`)
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub workload: Option<String>,
+    /// Size of the workload
+    #[arg(long, value_enum, default_value_t = Size::Full, requires = "workload")]
+    pub size: Size,
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, value_name = "PROG", required_unless_present = "workload")]
+    pub command: Vec<OsString>,
+}
+
+/// Sizes of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Size {
+    /// Some million instructions, for tests.
+    Small,
+    /// For measurements.
+    Full,
+}
+
+impl ProgramArgs {
+    /// The program that they name.
+    pub fn target(&self) -> Result<Target, Failure> {
+        let mut target = match (&self.workload, self.command.split_first()) {
+            (Some(name), _) => workload::target(name, self.size.into())?,
+            (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
+            (None, None) => return Err(Failure::usage("no program given; try: mallacc run -- ls")),
+        };
+        (target.deterministic, target.seed) = (self.deterministic, self.seed);
+        Ok(target)
+    }
+}
+
+impl From<Size> for workload::Size {
+    fn from(size: Size) -> Self {
+        match size {
+            Size::Small => Self::Small,
+            Size::Full => Self::Full,
+        }
+    }
+}

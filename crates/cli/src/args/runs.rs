@@ -1,0 +1,166 @@
+//! The arguments of commands that make runs or show them.
+
+use clap::Args;
+use experiments::plan::count;
+use experiments::sweep::Entries;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs};
+
+/// `mallacc run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// `mallacc record`.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// No progress and no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// `mallacc operations`.
+#[derive(Debug, Args)]
+pub struct OperationsArgs {
+    /// A recording.
+    pub trace: PathBuf,
+    /// Where the operations go.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// At most so many operations (k, M and G multiply).
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub max: Option<u64>,
+}
+
+/// `mallacc area`.
+#[derive(Debug, Args)]
+pub struct AreaArgs {
+    /// Program speedup in percent: adds the area for each percent of it.
+    #[arg(long, value_name = "PERCENT")]
+    pub speedup: Option<f64>,
+}
+
+/// `mallacc replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The recorded stream
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Take what is there of a recording that was cut short
+    #[arg(long)]
+    pub allow_truncated: bool,
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `mallacc micro`.
+#[derive(Debug, Args)]
+pub struct MicroArgs {
+    /// Which microbenchmarks [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Sweep the malloc cache: 16, 4,8,16 or 2..32 (in steps of 2, or A..B:STEP)
+    #[arg(long, value_name = "LIST", value_parser = Entries::parse, conflicts_with = "configs")]
+    pub entries: Option<Entries>,
+    /// Iterations in each repeat [default: 32768, with --quick 2048]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u64>,
+    /// Few iterations: a look in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the benchmarks' inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub simulation: SimulationArgs,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// `mallacc list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+/// `mallacc show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Number of the run [default: the latest]
+    #[arg(value_name = "RUN")]
+    pub run: Option<i64>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Every section in the table
+    #[arg(long)]
+    pub detail: bool,
+    /// Write to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+/// `mallacc report`.
+#[derive(Debug, Args)]
+pub struct PageArgs {
+    /// Runs to show beside each other: numbers, or ranges A..B [default: the latest]
+    #[arg(value_name = "RUN", value_parser = runs)]
+    pub runs: Vec<RangeInclusive<i64>>,
+    /// The page to write; `-` is stdout
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
+}
+
+/// Reads `7` or `7..12`.
+fn runs(text: &str) -> Result<RangeInclusive<i64>, String> {
+    let number = |text: &str| text.trim().parse::<i64>().ok().filter(|number| *number > 0);
+    let range = match text.split_once("..") {
+        None => number(text).map(|number| number..=number),
+        Some((first, last)) => {
+            let last = last.strip_prefix('=').unwrap_or(last);
+            number(first).zip(number(last)).map(|(first, last)| first..=last)
+        }
+    };
+    let range = range.filter(|range| !range.is_empty());
+    range.ok_or_else(|| format!("{text:?}: must be a run's number or a range; try 7 or 7..12"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_numbers_or_ranges() {
+        assert_eq!(runs("7"), Ok(7..=7));
+        assert_eq!(runs("7..12"), Ok(7..=12));
+        for text in ["", "x", "0", "-1", "9..7", "1..", "..3"] {
+            assert!(runs(text).unwrap_err().contains("try 7"), "{text}");
+        }
+    }
+}

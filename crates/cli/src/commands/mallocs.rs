@@ -1,0 +1,36 @@
+//! `mallacc record-mallocs`: what a program allocates and frees, into a file.
+
+use experiments::mallocs::record;
+use experiments::{Ending, Failure};
+use results::Exit;
+
+use crate::args::RecordMallocsArgs;
+use crate::error::{Done, passed_on};
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub fn run(args: &RecordMallocsArgs) -> Done {
+    let Some((name, rest)) = args.command.split_first() else {
+        return Err(Failure::usage("no program given; try: mallacc record-mallocs -o t.amt -- ls"));
+    };
+    let recorded = record((name, rest), &args.output, &Terminal::new(args.quiet))?;
+    if args.quiet {
+        return Ok(passed_on(recorded.ending));
+    }
+    let (totals, path) = (recorded.totals, args.output.display());
+    eprintln!(
+        "mallacc: {path}: {} allocations, {} frees, {} threads, at most {} bytes live",
+        totals.allocations, totals.frees, totals.threads, totals.peak_bytes
+    );
+    if totals.children > 0 {
+        eprintln!(
+            "mallacc: {} other process(es) that it started are not in the trace; to have one, \
+             record it by itself",
+            totals.children
+        );
+    }
+    if let Ending::Program(Some(Exit::Signal(signal))) = recorded.ending {
+        eprintln!("mallacc: signal {signal} killed the program; {path} holds what it did");
+    }
+    Ok(passed_on(recorded.ending))
+}

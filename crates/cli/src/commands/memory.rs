@@ -1,0 +1,19 @@
+//! `mallacc validate memory`: pointer chases through the simulated core against measured latencies.
+
+use experiments::hierarchy;
+
+use crate::args::{Format, ValidateMemoryArgs};
+use crate::error::Done;
+use crate::output::{Stream, print};
+
+/// Runs the command. It reports; a figure that differs is a row, no failure.
+pub fn run(args: &ValidateMemoryArgs) -> Done {
+    let report = hierarchy::run(&args.machine)?;
+    let text = match args.format {
+        Format::Table => report.text(),
+        Format::Csv => report.csv(),
+        Format::Json => report.json(),
+    };
+    print(Stream::Stdout, &text)?;
+    Ok(0)
+}

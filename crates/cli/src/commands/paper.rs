@@ -1,0 +1,35 @@
+//! `mallacc paper`: the paper's figures and tables, measured and side by side with the paper.
+
+use experiments::Monitor;
+use experiments::figures::{self, Study};
+
+use crate::args::{Form, PaperArgs};
+use crate::error::{Done, FAILED, SIGNALLED};
+use crate::output::{self, Stream, print};
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub fn run(args: &PaperArgs) -> Done {
+    if args.list {
+        print(Stream::Stdout, &figures::list())?;
+        return Ok(0);
+    }
+    let study = Study::new(args.request())?;
+    let (output, mut rows) = output::open(&args.report(), Stream::Stdout)?;
+    let terminal = Terminal::new(args.quiet);
+    let report = study.run(&mut rows, &terminal)?;
+    let written = output.text(&match args.format {
+        Form::Table => report.text(),
+        Form::Markdown => report.markdown(),
+        Form::Json => report.json(),
+        Form::Csv => report.csv(),
+    });
+    if let Some(failure) = rows.failure().or_else(|| written.err()) {
+        return Err(failure);
+    }
+    Ok(match terminal.signal() {
+        Some(signal) => SIGNALLED + signal as u8,
+        None if report.whole => 0,
+        None => FAILED,
+    })
+}

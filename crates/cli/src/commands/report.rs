@@ -1,0 +1,86 @@
+//! `mallacc report`: stored runs as one page.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use experiments::Failure;
+use results::Run;
+use results::store::Store;
+
+use crate::args::{PageArgs, ReportArgs};
+use crate::error::Done;
+use crate::output::{Output, Stream, print};
+
+/// More runs than this make a page that nobody reads and no phone opens.
+const RUNS_MAX: usize = 64;
+
+/// Runs the command.
+pub fn run(args: &PageArgs) -> Done {
+    let store = Store::open_existing(&args.store)?;
+    let there = store.ids()?;
+    if there.is_empty() {
+        return Err(Failure::failed(format!(
+            "store {}: has no runs; make one with `mallacc run -- PROGRAM`, or name another store \
+             with --store",
+            args.store.display()
+        )));
+    }
+    let ids = chosen(&there, &args.runs)?;
+    let runs: Vec<Run> = ids.into_iter().map(|id| store.load(id)).collect::<Result<_, _>>()?;
+    let page = ::report::page(&runs);
+    if args.output == Path::new("-") {
+        print(Stream::Stdout, &page)?;
+        return Ok(0);
+    }
+    let place = ReportArgs { output: Some(args.output.clone()), ..ReportArgs::default() };
+    Output::open(&place, Stream::Stdout)?.text(&page)?;
+    let what = if runs.len() == 1 { "1 run".into() } else { format!("{} runs", runs.len()) };
+    print(Stream::Stderr, &format!("{}: {what}, open it in a browser\n", args.output.display()))?;
+    Ok(0)
+}
+
+/// The runs that are asked for, each once, in the order of the command line. A number that is
+/// missing is left to the store to explain; of a range, those that are there are taken.
+fn chosen(there: &[i64], asked: &[RangeInclusive<i64>]) -> Result<Vec<i64>, Failure> {
+    if asked.is_empty() {
+        return Ok(there.last().copied().into_iter().collect());
+    }
+    let mut ids: Vec<i64> = Vec::new();
+    for range in asked {
+        let (first, last) = (*range.start(), *range.end());
+        let mut found: Vec<i64> = there.iter().copied().filter(|id| range.contains(id)).collect();
+        if found.is_empty() && first != last {
+            return Err(Failure::failed(format!(
+                "runs {first}..{last}: none of them is in the store; `mallacc list` shows what is"
+            )));
+        }
+        if found.is_empty() {
+            found.push(first);
+        }
+        ids.extend(found);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    ids.retain(|id| seen.insert(*id));
+    if ids.len() > RUNS_MAX {
+        let count = ids.len();
+        return Err(Failure::usage(format!(
+            "{count} runs: at most {RUNS_MAX} fit a page; name fewer"
+        )));
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_comes_once_in_the_order_asked_for_and_no_argument_is_the_latest() {
+        let there = [1, 2, 5, 6, 9];
+        assert_eq!(chosen(&there, &[]).unwrap(), [9]);
+        assert_eq!(chosen(&there, &[9..=9, 2..=6, 5..=5]).unwrap(), [9, 2, 5, 6]);
+        // The store says that there is no run 7, and which there are.
+        assert_eq!(chosen(&there, &[7..=7]).unwrap(), [7]);
+        assert!(chosen(&there, &[10..=20]).unwrap_err().text.contains("10..20"));
+    }
+}

@@ -1,0 +1,250 @@
+//! The microbenchmarks on several configurations, and sweeps over the size of the malloc cache.
+
+use std::fmt::Write as _;
+
+use results::{CallStats, Configuration, Exit, Run, csv, json};
+use sim::{ConfigSpec, Plan};
+
+use crate::error::{Ending, Failure};
+use crate::micro::{self, Steps};
+use crate::monitor::Monitor;
+use crate::run::simulate;
+use crate::session::Rows;
+
+/// Which microbenchmarks, with what input, on what.
+pub struct Request {
+    programs: Vec<&'static str>,
+    steps: Steps,
+    plan: Plan,
+    specs: Vec<ConfigSpec>,
+    sweep: bool,
+}
+
+impl Request {
+    /// These microbenchmarks, all without any. With `sweep` the configurations are sizes of the
+    /// malloc cache, and the table has a line for each. Fails when a program is missing.
+    pub fn new(
+        names: &[String],
+        steps: Steps,
+        plan: Plan,
+        specs: Vec<ConfigSpec>,
+        sweep: bool,
+    ) -> Result<Self, Failure> {
+        let programs = micro::chosen(names)?;
+        programs.iter().try_for_each(|name| micro::program(name).map(|_| ()))?;
+        Ok(Self { programs, steps, plan, specs, sweep })
+    }
+}
+
+/// What the microbenchmarks measured.
+pub struct Report {
+    /// A run for each.
+    pub runs: Vec<Run>,
+    /// Pops whose cached values were compared with the true ones.
+    pub pops: u64,
+    /// Pops that returned a wrong pointer.
+    pub violations: u64,
+    /// How the last program ended; after one that failed no other was run.
+    pub ending: Ending,
+    specs: Vec<ConfigSpec>,
+    sweep: bool,
+}
+
+/// Runs them one after the other.
+pub fn run(request: Request, rows: &mut Rows, monitor: &dyn Monitor) -> Result<Report, Failure> {
+    let Request { programs, steps, plan, specs, sweep } = request;
+    let ending = Ending::Program(Some(Exit::Code(0)));
+    let mut report = Report { runs: Vec::new(), pops: 0, violations: 0, ending, specs, sweep };
+    for name in programs {
+        let mut target = micro::target(name, steps)?;
+        let checked = target.prepare()?;
+        let what = (plan, report.specs.as_slice());
+        let (mut finished, ending) = simulate(&mut target, checked, what, rows, monitor)?;
+        finished.run.program = name.to_owned();
+        rows.finish(&finished.run);
+        report.pops += finished.pops;
+        report.violations += finished.violations;
+        if finished.violations > 0 {
+            monitor.problem(&format!("{name}: {} pops were wrong", finished.violations));
+        }
+        if let Some(error) = &finished.error {
+            monitor.problem(&format!("{name}: {error}"));
+        }
+        report.runs.push(finished.run);
+        report.ending = ending;
+        if !ending.succeeded() {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+impl Report {
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = table(&self.runs, &self.specs, self.sweep);
+        if self.pops > 0 && self.violations == 0 {
+            let _ = writeln!(text, "{} pops: no cached Head or Next was a wrong one.", self.pops);
+        }
+        text
+    }
+
+    /// A line for each configuration of each run.
+    pub fn csv(&self) -> String {
+        lines(&self.runs)
+    }
+
+    /// Everything.
+    pub fn json(&self) -> String {
+        documents(&self.runs)
+    }
+}
+
+fn lines(runs: &[Run]) -> String {
+    let rows = runs.iter().flat_map(|run| run.configurations.iter().map(|c| csv::row(run, c)));
+    rows.fold(csv::header(), |text, row| text + &row)
+}
+
+fn documents(runs: &[Run]) -> String {
+    let runs: Vec<_> = runs.iter().map(json::value).collect();
+    let text = serde_json::to_string_pretty(&serde_json::json!({ "runs": runs }));
+    text.unwrap_or_default() + "\n"
+}
+
+/// Calls that hand out memory, or that take it back.
+type Calls = fn(&Configuration) -> CallStats;
+
+fn per_call(calls: &CallStats) -> Option<f64> {
+    (calls.calls > 0).then(|| calls.cycles as f64 / calls.calls as f64)
+}
+
+/// The allocator's whole time for an allocation. A configuration moves work between malloc and free
+/// (a retirement that waits is charged to whoever waits), so this is the figure to compare by.
+fn both(item: &Configuration) -> CallStats {
+    let freed = item.calls.deallocation().calls > 0;
+    let calls = if freed { item.calls.allocation().calls } else { 0 };
+    CallStats { calls, cycles: item.allocator_cycles, ..CallStats::default() }
+}
+
+/// One table for allocations, one for deallocations, one for both.
+fn table(runs: &[Run], specs: &[ConfigSpec], sweep: bool) -> String {
+    let groups: [(&str, Calls); 3] = [
+        ("malloc", |item| item.calls.allocation()),
+        ("free", |item| item.calls.deallocation()),
+        ("malloc with its free", both),
+    ];
+    let mut text = String::new();
+    for (what, calls) in groups {
+        let measured = |run: &Run| run.configurations.iter().any(|c| calls(c).calls > 0);
+        let runs: Vec<&Run> = runs.iter().filter(|run| measured(run)).collect();
+        if runs.is_empty() {
+            continue;
+        }
+        text += &if sweep {
+            by_entries(what, calls, &runs, specs)
+        } else {
+            by_name(what, calls, &runs)
+        };
+        text.push('\n');
+    }
+    let ids: Vec<String> = runs.iter().filter_map(|run| run.id).map(|id| id.to_string()).collect();
+    if !ids.is_empty() {
+        let _ = writeln!(text, "Stored as run {}: mallacc show RUN --detail", ids.join(", "));
+    }
+    text
+}
+
+/// A line for each benchmark, a column for each configuration.
+fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
+    let mut text = format!("cycles per {what} (and speedup over the baseline)\n");
+    let Some(first) = runs.first() else { return text };
+    let names: Vec<&str> = first.configurations.iter().map(|c| c.name.as_str()).collect();
+    let widths: Vec<usize> = names.iter().map(|name| name.chars().count().max(14)).collect();
+    let mut header = format!("{:14}", "");
+    for (name, width) in names.iter().zip(&widths) {
+        let _ = write!(header, "  {name:>width$}");
+    }
+    let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
+    for run in runs {
+        let _ = write!(text, "{:14}", run.program);
+        for (item, width) in run.configurations.iter().zip(&widths) {
+            let cycles = per_call(&calls(item));
+            let base = run.baseline_of(item).filter(|_| !item.is_baseline());
+            let base = base.and_then(|base| per_call(&calls(base)));
+            let cell = match (cycles, base) {
+                (Some(cycles), Some(base)) if cycles > 0.0 => {
+                    format!("{cycles:.1} ({:.2}x)", base / cycles)
+                }
+                (Some(cycles), _) => format!("{cycles:.1}"),
+                (None, _) => "-".into(),
+            };
+            let _ = write!(text, "  {cell:>width$}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A line for each size of the malloc cache and for the limit, a column for each benchmark.
+fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> String {
+    let mut text = format!("speedup of {what} over the baseline, by entries of the malloc cache\n");
+    let mut header = format!("{:14}", "entries");
+    for run in runs {
+        let _ = write!(header, "  {:>13}", run.program);
+    }
+    let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
+    for (index, spec) in specs.iter().enumerate() {
+        if spec.accelerator.model == "none" {
+            continue;
+        }
+        let parameters = spec.accelerator.parameters();
+        let entries = parameters.iter().find(|(name, _)| name == "entries");
+        let _ = write!(text, "{:14}", entries.map_or(spec.name.as_str(), |(_, value)| value));
+        for run in runs {
+            let item = &run.configurations[index];
+            let base = run.baseline_of(item).and_then(|base| per_call(&calls(base)));
+            let cell = match (base, per_call(&calls(item))) {
+                (Some(base), Some(cycles)) if cycles > 0.0 => format!("{:.3}", base / cycles),
+                _ => "-".into(),
+            };
+            let _ = write!(text, "  {cell:>13}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::CallKind;
+
+    fn item(name: &str, accelerator: &str, cycles: u64) -> Configuration {
+        let mut item = Configuration {
+            name: name.into(),
+            machine: "haswell".into(),
+            accelerator: accelerator.into(),
+            ..Configuration::default()
+        };
+        item.calls[CallKind::Malloc].record(cycles);
+        item
+    }
+
+    #[test]
+    fn speedups_are_of_the_baseline_over_the_configuration() {
+        let configurations = vec![item("baseline", "none", 30), item("mallacc-8", "mallacc", 20)];
+        let run = Run { program: "tp".into(), configurations, ..Run::default() };
+        let calls: Calls = |item| item.calls.allocation();
+        assert!(by_name("malloc", calls, &[&run]).contains("20.0 (1.50x)"));
+        let machine = uarch::Machine::find("haswell").unwrap();
+        let spec = |text: &str| ConfigSpec {
+            name: text.into(),
+            machine: machine.clone(),
+            accelerator: accel::Choice::parse(text).unwrap(),
+        };
+        let specs = [spec("none"), spec("mallacc:entries=8")];
+        let text = by_entries("malloc", calls, &[&run], &specs);
+        let last: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!(last, ["8", "1.500"]);
+    }
+}

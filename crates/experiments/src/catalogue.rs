@@ -1,0 +1,57 @@
+//! Machines and accelerators with their parameters.
+
+use accel::registry;
+use params::{Notes, Param};
+use std::fmt::Write as _;
+use uarch::Machine;
+use uarch::machine::BUILT_IN;
+
+use crate::error::Failure;
+
+/// All accelerators.
+pub fn accelerators() -> String {
+    let mut text = String::new();
+    for model in registry() {
+        let _ = writeln!(text, "{}\n    {}", model.name(), model.describe());
+        let defaults = model.defaults();
+        for parameter in model.parameters() {
+            let value = defaults.get(parameter.name).map(ToString::to_string).unwrap_or_default();
+            let setting = format!("{}={value}", parameter.name);
+            let unit = if parameter.unit.is_empty() { "" } else { " " };
+            let about = parameter.text.trim();
+            let _ = writeln!(text, "    {setting:24}{unit}{} {about}", parameter.unit);
+        }
+        text.push('\n');
+    }
+    text += "Use one as --config NAME[:KEY=VALUE,…]; values are numbers, on or off.\n";
+    text
+}
+
+/// The machines that are built in, or all parameters of one.
+pub fn machines(name: Option<&str>) -> Result<String, Failure> {
+    let mut text = String::new();
+    match name {
+        None => {
+            for (name, _) in BUILT_IN {
+                let _ = writeln!(text, "{name}");
+            }
+            text += "\nShow all parameters of one with: mallacc machines NAME.\n\
+                     A machine file (TOML) sets what differs from the defaults: \
+                     --machine FILE.toml\n";
+        }
+        Some(name) => {
+            let file = Machine::file(name)?;
+            let machine = Machine::parse(&file, name)?;
+            let _ = writeln!(text, "# {}\n", machine.name);
+            let values = machine.write();
+            if machine == Machine::default() {
+                text += &params::markdown(Machine::declared(), &values);
+            } else {
+                let notes = Notes::of(&file);
+                let _ = writeln!(text, "{}", notes.head);
+                text += &notes.markdown(Machine::declared(), &values);
+            }
+        }
+    }
+    Ok(text)
+}

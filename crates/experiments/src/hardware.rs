@@ -1,0 +1,110 @@
+//! The malloc cache as hardware: its area, and operation streams for the RTL.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+
+use mcache::area::{
+    Estimate, HASWELL_CORE_MM2, PAPER, PAPER_ENTRIES, SYNTHESISED, Storage, um2_per_percent,
+};
+use mcache::ops::HEADER;
+use sim::Operations;
+use std::path::Path;
+use stream::file::FileSource;
+
+use crate::error::Failure;
+
+/// Writes what a recorded program asks of a malloc cache, at most `max` operations; how many.
+pub fn operations(trace: &Path, output: &Path, max: Option<u64>) -> Result<u64, Failure> {
+    let mut source = FileSource::open(trace)?;
+    let path = output.display();
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!("cannot write {path}: {error}; give another --output"))
+    };
+    let mut out = BufWriter::new(File::create(output).map_err(failed)?);
+    writeln!(out, "{HEADER}").map_err(failed)?;
+    let mut left = max.unwrap_or(u64::MAX);
+    let mut error = None;
+    let count = Operations::read(&mut source, |op| {
+        left -= 1;
+        error = writeln!(out, "{op}").err();
+        left > 0 && error.is_none()
+    })?;
+    error.map_or(Ok(()), Err).and_then(|()| out.flush()).map_err(failed)?;
+    Ok(count)
+}
+
+/// A table of areas; with a program's speedup in percent also the area for each percent of it.
+pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
+    if let Some(percent) = speedup
+        && !percent.is_finite()
+    {
+        let text = format!("--speedup {percent}: must be a number of percent; try 0.5");
+        return Err(Failure::usage(text));
+    }
+    let mut text = String::from(
+        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16\n\
+         entries at 28 nm: CAM 873, SRAM 346, class index 265) by bits; the others are the RTL\n\
+         synthesised in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
+    );
+    let _ = write!(text, "entries  pointer  storage         ASAP7   at 28 nm           ns");
+    text += if speedup.is_some() { "   um2 per %\n" } else { "\n" };
+    for entries in [4, 8, 16, 32] {
+        for pointer_bits in [32, 48] {
+            let total = Estimate::analytic(entries, pointer_bits).total_um2();
+            let range = format!("{total:.0}");
+            let cells = ["estimate".to_owned(), "-".to_owned(), range, "-".to_owned()];
+            row(&mut text, (entries, pointer_bits), cells, speedup, (total, total));
+            let of_size = |s: &&mcache::area::Synthesis| {
+                s.entries == entries && s.pointer_bits == pointer_bits
+            };
+            for found in SYNTHESISED.iter().filter(of_size) {
+                let (low, high) = found.area_28nm_um2;
+                let cells = [
+                    storage(found.storage).to_owned(),
+                    format!("{:.0}", found.area_um2),
+                    format!("{low}-{high}"),
+                    format!("{:.2}", found.critical_path_ps / 1000.0),
+                ];
+                let range = (f64::from(low), f64::from(high));
+                row(&mut text, (entries, pointer_bits), cells, speedup, range);
+            }
+        }
+    }
+    let share = PAPER.total_um2() / (HASWELL_CORE_MM2 * 1e6) * 100.0;
+    let _ = writeln!(
+        text,
+        "\nThe paper's {PAPER_ENTRIES} entries are {share:.4} % of a Haswell core of \
+         {HASWELL_CORE_MM2} mm2. How it was synthesised: docs/rtl.md."
+    );
+    Ok(text)
+}
+
+/// A row: the configuration, then storage, area in ASAP7, area at 28 nm and critical path.
+fn row(
+    text: &mut String,
+    (entries, pointer_bits): (u8, u8),
+    [storage, asap7, at_28nm, path]: [String; 4],
+    speedup: Option<f64>,
+    (low, high): (f64, f64),
+) {
+    let _ = write!(
+        text,
+        "{entries:>7}  {pointer_bits:>7}  {storage:<12} {asap7:>8}   {at_28nm:<13} {path:>7}"
+    );
+    if let Some(percent) = speedup {
+        let per = |area| um2_per_percent(area, percent).map_or("-".into(), |v| format!("{v:.0}"));
+        let (low, high) = (per(low), per(high));
+        let range = if low == high { low } else { format!("{low}-{high}") };
+        let _ = write!(text, "   {range}");
+    }
+    text.push('\n');
+}
+
+fn storage(storage: Storage) -> &'static str {
+    match storage {
+        Storage::Flop => "flip-flops",
+        Storage::Gated => "clock-gated",
+        Storage::Latch => "latches",
+    }
+}

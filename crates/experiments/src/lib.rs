@@ -1,0 +1,54 @@
+//! Experiments: what the command measures, from the plan to the document.
+//!
+//! Nothing here prints, reads the command line or ends the process. Progress, warnings and the wish
+//! to end early pass through a [`Monitor`]; what goes wrong is a [`Failure`] with its [`Class`],
+//! from which the command makes an exit status.
+//!
+//! Modules use each other in one direction; a test asserts that there is no circle:
+//!
+//! ```text
+//! arguments (the command) ──> plan of an experiment ──> run ────────────────> documents
+//!                             plan, sweep, configs       session: a stream      report of each
+//!                             target, workload, micro    run: a program         experiment
+//!                             error, monitor             record, replay, host
+//!                                                        measure, study_cycles
+//! ```
+//!
+//! - The plan: [`plan`] says which machines and how much of the program, [`configs`] and [`sweep`]
+//!   make configurations of it, [`target`], [`workload`] and [`micro`] name the program.
+//! - The run: [`session`] simulates a stream and stores it, [`run`] a program that executes,
+//!   [`replay`] a recording; [`record`] and [`mallocs`] make recordings.
+//! - Experiments of several runs: [`benchmarks`] (the microbenchmarks), [`figures`] (the paper's),
+//!   [`study`] (scratch-pads), [`host`], [`blocks`] and [`hierarchy`] (measured hardware).
+//! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
+
+pub mod benchmarks;
+pub mod blocks;
+pub mod catalogue;
+mod companion;
+pub mod configs;
+pub mod error;
+pub mod figures;
+mod fill;
+pub mod hardware;
+pub mod hierarchy;
+pub mod host;
+pub mod mallocs;
+mod measure;
+pub mod micro;
+pub mod monitor;
+pub mod plan;
+pub mod record;
+pub mod replay;
+pub mod run;
+mod scratch;
+pub mod session;
+
+pub mod study;
+mod study_cycles;
+pub mod sweep;
+pub mod target;
+pub mod workload;
+
+pub use error::{Class, Ending, Failure};
+pub use monitor::{Monitor, Progress};

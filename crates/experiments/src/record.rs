@@ -1,0 +1,134 @@
+//! The instruction stream of a program into a file.
+
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Instant;
+
+use results::Exit;
+use stream::file::{Header, Recorder};
+use stream::live::{Fate, LiveSource};
+use stream::{Packet, Source, StreamError};
+
+use crate::companion::Companion;
+use crate::error::{Ending, Failure};
+use crate::monitor::{Monitor, Progress};
+use crate::run::stop;
+use crate::target::Target;
+
+/// How a trace was made, in its header.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Parameters {
+    /// Whether the program's own sources of randomness were fixed.
+    pub deterministic: bool,
+    /// The seed of what QEMU gave the program.
+    pub seed: u64,
+    /// The version of the tool that recorded.
+    pub tool_version: String,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        let tool_version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { deterministic: false, seed: 1, tool_version }
+    }
+}
+
+impl Parameters {
+    /// From a header's text; what it does not say is as usual.
+    pub fn from_text(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
+
+/// A finished recording.
+pub struct Recorded {
+    /// Events and markers in it.
+    pub events: u64,
+    /// Blocks of code in it.
+    pub blocks: u64,
+    /// Time that the program took.
+    pub seconds: f64,
+    /// How the program ended.
+    pub ending: Ending,
+}
+
+/// Executes a program once and keeps its stream.
+pub fn record(
+    mut target: Target,
+    output: &Path,
+    monitor: &dyn Monitor,
+) -> Result<Recorded, Failure> {
+    let (prepared, warning) = target.prepare()?;
+    if let Some(warning) = warning {
+        monitor.warning(&warning);
+    }
+    let header = header(&target);
+    let mut recorder = Recorder::create(output, &header)?;
+    let (mut launched, companion) = target.start(prepared, monitor)?;
+    let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
+    let begun = Instant::now();
+    let progress = monitor.progress(&header.program);
+    let copied = copy(&mut source, &mut recorder, progress);
+    let finished = copied.and_then(|()| recorder.finish());
+    drop(source);
+    if finished.is_err() {
+        launched.detach();
+    }
+    let io = |error| Failure::failed(format!("cannot wait for the program: {error}"));
+    let asked = monitor.signal();
+    let fate = match asked {
+        Some(signal) => stop(&mut launched, signal).map_err(io)?,
+        None => launched.wait().map_err(io)?,
+    };
+    monitor.program_ended();
+    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| asked.is_none()) {
+        monitor.warning(&failure);
+    }
+    let totals = finished?;
+    let ending = match (asked, fate) {
+        (Some(signal), _) => Ending::Interrupted(signal),
+        (None, Fate::Exited(code)) => Ending::Program(Some(Exit::Code(code))),
+        (None, Fate::Killed(signal)) => Ending::Program(Some(Exit::Signal(signal))),
+        (None, _) => Ending::Program(None),
+    };
+    let (events, blocks) = (totals.words, totals.blocks);
+    Ok(Recorded { events, blocks, seconds: begun.elapsed().as_secs_f64(), ending })
+}
+
+fn header(target: &Target) -> Header {
+    let run = target.begin();
+    let parameters =
+        Parameters { deterministic: run.deterministic, seed: run.seed, ..Parameters::default() };
+    let parameters = serde_json::to_string(&parameters).unwrap_or_default();
+    Header { program: run.program, args: run.args, parameters }
+}
+
+fn copy(
+    source: &mut LiveSource,
+    recorder: &mut Recorder,
+    mut progress: Box<dyn Progress>,
+) -> Result<(), StreamError> {
+    let mut packet = Packet::default();
+    let mut events = 0;
+    while source.next(&mut packet)? {
+        events += packet.events.len() as u64;
+        recorder.write(&mut packet)?;
+        progress.reached(events, "events");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_read_back_and_unknown_text_is_the_default() {
+        let given = Parameters { deterministic: true, seed: 9, ..Parameters::default() };
+        let read = Parameters::from_text(&serde_json::to_string(&given).unwrap());
+        assert_eq!((read.deterministic, read.seed), (true, 9));
+        assert_eq!(Parameters::from_text("{}").seed, 1);
+        assert_eq!(Parameters::from_text("?").seed, 1);
+    }
+}

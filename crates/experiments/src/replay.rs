@@ -1,0 +1,47 @@
+//! A recorded stream, simulated without QEMU.
+
+use std::path::Path;
+
+use results::Run;
+use sim::{ConfigSpec, Plan};
+use stream::file::FileSource;
+
+use crate::error::Failure;
+use crate::monitor::Monitor;
+use crate::record::Parameters;
+use crate::session::{self, Finished, Rows};
+use crate::target;
+
+/// A recording that was opened.
+pub struct Recording(FileSource);
+
+impl Recording {
+    /// Opens it; `truncated` takes what is there of one that was cut short.
+    pub fn open(path: &Path, truncated: bool) -> Result<Self, Failure> {
+        Ok(Self(FileSource::open(path)?.allow_truncated(truncated)))
+    }
+
+    /// Simulates it.
+    pub fn simulate(
+        mut self,
+        what: (Plan, &[ConfigSpec]),
+        rows: &mut Rows,
+        monitor: &dyn Monitor,
+    ) -> Result<Finished, Failure> {
+        let source = &mut self.0;
+        let header = source.header();
+        let parameters = Parameters::from_text(&header.parameters);
+        let run = Run {
+            seed: parameters.seed,
+            deterministic: parameters.deterministic,
+            ..target::begin(header.program.clone(), header.args.clone())
+        };
+        let mut finished = session::simulate(run, source, what, rows, monitor)?;
+        if let Some(cut) = source.truncated() {
+            finished.run.complete = false;
+            finished.run.warnings.push(format!("{cut}; replayed up to there."));
+            rows.finish(&finished.run);
+        }
+        Ok(finished)
+    }
+}

@@ -1,0 +1,120 @@
+//! A program under QEMU, simulated as it runs.
+
+use std::time::{Duration, Instant};
+
+use launch::Launched;
+use results::Exit;
+use sim::{ConfigSpec, Plan};
+use stream::live::{Fate, LiveCounts};
+
+use crate::companion::Companion;
+use crate::error::{Ending, Failure};
+use crate::monitor::Monitor;
+use crate::session::{self, Finished, Rows};
+use crate::target::Target;
+
+/// How long a program may take to end itself after it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runs a program and simulates it. The second says how the program ended.
+pub fn simulate(
+    target: &mut Target,
+    (prepared, warning): (launch::Prepared, Option<String>),
+    what: (Plan, &[ConfigSpec]),
+    rows: &mut Rows,
+    monitor: &dyn Monitor,
+) -> Result<(Finished, Ending), Failure> {
+    if let Some(warning) = &warning {
+        monitor.warning(warning);
+    }
+    let mut run = target.begin();
+    run.warnings.extend(warning.map(|text| format!("{text}.")));
+    let (mut launched, companion) = target.start(prepared, monitor)?;
+    let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
+    let simulated = session::simulate(run, &mut source, what, rows, monitor);
+    let counts = source.counts();
+    drop(source);
+    let mut finished = match simulated {
+        Ok(finished) => finished,
+        Err(failure) => {
+            let _ = launched.kill();
+            let _ = launched.wait();
+            return Err(failure);
+        }
+    };
+    finished.interrupted |= monitor.signal().is_some();
+    let fate = end(&mut launched, &finished, monitor)?;
+    monitor.program_ended();
+    let ending = conclude(&mut finished, fate, counts, monitor);
+    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| !finished.interrupted) {
+        finished.run.complete = false;
+        finished.run.warnings.push(format!("{failure}."));
+    }
+    rows.finish(&finished.run);
+    Ok((finished, ending))
+}
+
+/// Lets the program end, or ends it when that was asked for.
+fn end(
+    launched: &mut Launched,
+    finished: &Finished,
+    monitor: &dyn Monitor,
+) -> Result<Fate, Failure> {
+    let io = |error| Failure::failed(format!("cannot wait for the program: {error}"));
+    if finished.stopped_early || finished.error.is_some() {
+        launched.detach();
+    }
+    match monitor.signal() {
+        Some(signal) if finished.interrupted => stop(launched, signal).map_err(io),
+        _ => launched.wait().map_err(io),
+    }
+}
+
+/// Asks a program to end by a signal, and insists after a while.
+pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
+    let deadline = Instant::now() + GRACE;
+    if let Ok(pid) = i32::try_from(launched.pid()) {
+        // SAFETY: kill(2) with the number of a child that was not waited for yet.
+        unsafe { libc::kill(pid, signal) };
+    }
+    while Instant::now() < deadline {
+        match launched.try_wait()? {
+            Fate::Running => std::thread::sleep(Duration::from_millis(10)),
+            fate => return Ok(fate),
+        }
+    }
+    launched.kill()?;
+    launched.wait()
+}
+
+/// Adds how the program ended.
+fn conclude(
+    finished: &mut Finished,
+    fate: Fate,
+    counts: LiveCounts,
+    monitor: &dyn Monitor,
+) -> Ending {
+    let run = &mut finished.run;
+    if counts.broken_markers > 0 {
+        run.warnings.push(format!(
+            "{} markers in the program lack their operand stores and were ignored; build its \
+             allocator with guest/include/mallacc.h.",
+            counts.broken_markers
+        ));
+    }
+    if finished.interrupted {
+        run.complete = false;
+        run.exit = None;
+        let text = "interrupted: the figures cover what ran until then.".to_owned();
+        if !run.warnings.contains(&text) {
+            run.warnings.push(text);
+        }
+        return Ending::Interrupted(monitor.signal().unwrap_or(libc::SIGINT));
+    }
+    run.exit = match fate {
+        Fate::Exited(code) => Some(Exit::Code(code)),
+        Fate::Killed(signal) => Some(Exit::Signal(signal)),
+        Fate::Running | Fate::Unknown => run.exit,
+    };
+    Ending::Program(run.exit)
+}

@@ -1,0 +1,178 @@
+//! One simulation from its plan to its run and its rows in the store.
+
+use std::path::Path;
+use std::time::Instant;
+
+use results::Run;
+use results::store::{Store, StoreError};
+use sim::{ConfigSpec, Outcome, Plan};
+use stream::{Source, StreamError};
+
+use crate::error::Failure;
+use crate::fill;
+use crate::monitor::{Instructions, Monitor};
+
+/// Where a run's rows go; failures are kept until the report is out.
+pub struct Rows {
+    store: Option<Store>,
+    id: Option<i64>,
+    failure: Option<Failure>,
+}
+
+impl Rows {
+    /// Opens a store; without one the rows go nowhere. Fails before anything runs.
+    pub fn open(store: Option<&Path>) -> Result<Self, Failure> {
+        let store = store.map(Store::open).transpose()?;
+        Ok(Self { store, id: None, failure: None })
+    }
+
+    fn attempt<T>(
+        &mut self,
+        act: impl FnOnce(&mut Store, Option<i64>) -> Result<T, StoreError>,
+    ) -> Option<T> {
+        let (Some(store), None) = (&mut self.store, &self.failure) else { return None };
+        match act(store, self.id) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.failure = Some(error.into());
+                None
+            }
+        }
+    }
+
+    fn begin(&mut self, run: &mut Run) {
+        self.id = None;
+        self.id = self.attempt(|store, _| store.begin_run(run));
+        run.id = self.id;
+    }
+
+    fn configuration(&mut self, position: usize, run: &Run) {
+        let item = &run.configurations[position];
+        self.attempt(|store, id| match id {
+            Some(id) => store.finish_configuration(id, position, item),
+            None => Ok(()),
+        });
+    }
+
+    /// Updates the run's own row.
+    pub fn finish(&mut self, run: &Run) {
+        self.attempt(|store, id| id.map_or(Ok(()), |id| store.finish_run(id, run)));
+    }
+
+    /// What went wrong with the store, if anything did.
+    pub fn failure(&mut self) -> Option<Failure> {
+        self.failure.take()
+    }
+}
+
+/// A run that was simulated.
+pub struct Finished {
+    /// What was measured.
+    pub run: Run,
+    /// The stream broke off.
+    pub error: Option<StreamError>,
+    /// The planned end came before the program's.
+    pub stopped_early: bool,
+    /// Ctrl-C.
+    pub interrupted: bool,
+    /// Pops that returned a wrong pointer, over all configurations.
+    pub violations: u64,
+    /// Pops whose cached values were compared with the true ones.
+    pub pops: u64,
+}
+
+/// Simulates a stream; the configurations are stored when this returns.
+pub fn simulate(
+    mut run: Run,
+    source: &mut dyn Source,
+    (plan, specs): (Plan, &[ConfigSpec]),
+    rows: &mut Rows,
+    monitor: &dyn Monitor,
+) -> Result<Finished, Failure> {
+    (run.skip, run.max) = (plan.skip, plan.max);
+    rows.begin(&mut run);
+    let begun = Instant::now();
+    let mut line = Instructions(monitor.progress(&run.program));
+    let outcome = sim::run(source, plan, specs, monitor.stop(), &mut line)?;
+    drop(line);
+    run.host_seconds = begun.elapsed().as_secs_f64();
+    describe(&mut run, &plan, &outcome);
+    for (index, spec) in specs.iter().enumerate() {
+        let (item, missing) = fill::configuration(spec, &outcome, index);
+        for name in missing {
+            run.warnings.push(format!("{}: the simulator has no counter {name}.", spec.name));
+        }
+        run.configurations.push(item);
+        rows.configuration(index, &run);
+    }
+    for contradiction in run.contradictions() {
+        run.warnings.push(format!("These figures contradict themselves: {contradiction}."));
+    }
+    rows.finish(&run);
+    Ok(Finished {
+        run,
+        stopped_early: outcome.facts.stopped_early,
+        interrupted: outcome.facts.interrupted,
+        violations: outcome.measured.iter().map(|m| m.violations).sum(),
+        pops: outcome.measured.iter().map(|m| m.pops).sum(),
+        error: outcome.error,
+    })
+}
+
+/// What the stream said, as facts and warnings.
+fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
+    let facts = &outcome.facts;
+    run.instructions = facts.instructions;
+    run.threads = facts.threads.max(1);
+    run.context_switches = facts.context_switches;
+    run.forked_children = facts.forks;
+    run.execs = facts.execs;
+    run.exit = facts.exit.map(fill::exit);
+    run.roi = plan.roi_only || facts.regions > 0;
+    run.complete = outcome.error.is_none() && !facts.interrupted;
+    let samples = outcome.measured.first().map_or(0, |measured| measured.points.len());
+    run.sampling = fill::sampling(plan, facts, samples);
+    if let Some(error) = &outcome.error {
+        run.warnings.push(format!("the instruction stream broke off: {error}."));
+    }
+    if facts.interrupted {
+        run.warnings.push("interrupted: the figures cover what ran until then.".into());
+    }
+    if facts.sampled && samples == 0 {
+        run.warnings.push(format!(
+            "no sample was completed in {} instructions (one ends every {}): nothing is reported; \
+             use a shorter period (--sample) or --no-sample.",
+            facts.population, plan.sample.period
+        ));
+    } else if let (true, Some(budget @ 1..)) = (facts.sampled, plan.budget) {
+        run.warnings.push(format!(
+            "above the budget of {} million instructions, so it was sampled; --no-sample \
+             simulates all of it, --budget sets another one.",
+            budget as f64 / 1e6
+        ));
+    }
+    if plan.roi_only && facts.regions == 0 {
+        run.warnings.push(
+            "--roi, and the program has no region of interest: nothing was measured; \
+             mark one with MALLACC_ROI_BEGIN() or leave --roi out."
+                .into(),
+        );
+    }
+    if facts.population == 0 && plan.skip > 0 && facts.instructions <= plan.skip {
+        run.warnings.push(format!(
+            "--skip {} leaves nothing of {} instructions to measure; skip fewer.",
+            plan.skip, facts.instructions
+        ));
+    }
+    if facts.unknown_instructions > 0 {
+        run.warnings.push(match facts.unknown_instructions {
+            1 => "1 instruction of the code is not in the instruction table; it counts as one uop \
+                  of one cycle."
+                .to_owned(),
+            many => format!(
+                "{many} instructions of the code are not in the instruction table; each counts as \
+                 one uop of one cycle."
+            ),
+        });
+    }
+}
