@@ -132,7 +132,12 @@ pub fn run(args: &PaperArgs) -> Done {
     }
     // A figure none of whose programs was asked for would be an empty table.
     figures.retain(|figure| needs.iter().any(|need| figure.concerns(need.subject)));
-    let sheets: Vec<_> = figures.iter().map(|f| paper::derive::sheet(*f, &study)).collect();
+    let sheets = paper::derive::sheets(&figures, &study);
+    for check in sheets.iter().flat_map(paper::Sheet::stale) {
+        let (figure, claim) = (check.claim.figure.label(), check.claim);
+        let about = [claim.subject, claim.what].join(" ");
+        eprintln!("mallacc: {figure}, {}: the cause is stale; see the report", about.trim_start());
+    }
     let text = match args.format {
         Form::Table => render::text(&study.machine, &sheets),
         Form::Markdown => render::markdown(&study.machine, &sheets),
