@@ -37,6 +37,40 @@ fn a_figure_of_one_microbenchmark_is_measured_and_judged_and_resumed() {
 }
 
 #[test]
+fn the_microbenchmarks_causes_stand_on_figures_that_have_not_moved() {
+    if !live() || !root().join("guest/build/micro/tp_small").is_file() {
+        println!("skipped: the microbenchmarks are not built; `make guest` builds them");
+        return;
+    }
+    let bench = Bench::new();
+    // Whole, as the causes were established: a quick study is another configuration.
+    let args = ["paper", "table1", "--workload", "tp_small", "--workload", "sized_deletes"];
+    let measured = |more: &[&str]| {
+        let output = bench.run(&[&args[..], &["--no-store", "--format", "json"], more].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{error}");
+        assert!(!error.contains("stale"), "{error}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let claims = document["figures"][0]["claims"].as_array().unwrap().clone();
+        let of = |claim: &&Value| claim["quantity"] == "malloc_cycles";
+        let claim = claims.iter().find(of).unwrap().clone();
+        assert_eq!(claim["verdict"], "differs");
+        claim
+    };
+    let whole = measured(&[]);
+    let (cause, date) = (whole["cause"].as_str().unwrap(), &whole["cause_established"]);
+    assert!(
+        cause.contains(date.as_str().unwrap()) && !cause.contains("did not measure"),
+        "{cause}"
+    );
+    assert_eq!(whole["cause_stale"], false);
+    let quick = measured(&["--quick"]);
+    let cause = quick["cause"].as_str().unwrap();
+    assert!(cause.starts_with("cause not established for this configuration"), "{cause}");
+    assert_eq!(quick["cause_established"], Value::Null);
+}
+
+#[test]
 fn a_program_without_its_input_is_named_and_the_others_go_on() {
     if !live() || !root().join("guest/build/micro/tp_small").is_file() {
         println!("skipped: the microbenchmarks are not built; `make guest` builds them");

@@ -100,7 +100,13 @@ impl Study {
         // A figure none of whose programs was asked for would be an empty table.
         let needs = &self.needs;
         self.figures.retain(|figure| needs.iter().any(|need| figure.concerns(need.subject)));
-        let sheets = self.figures.iter().map(|f| paper::derive::sheet(*f, &study)).collect();
+        let sheets = paper::derive::sheets(&self.figures, &study);
+        for check in sheets.iter().flat_map(Sheet::stale) {
+            let (figure, claim) = (check.claim.figure.label(), check.claim);
+            let about = [claim.subject, claim.what].join(" ");
+            let about = about.trim_start();
+            monitor.problem(&format!("{figure}, {about}: the cause is stale; see the report"));
+        }
         Ok(Report { machine: study.machine, sheets, whole })
     }
 }

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use paper::causes::{Conditions, Length};
 use paper::needs::{Wanted, seed_configurations};
 use paper::{Kind, Measured, Need, Study, Subject};
 use results::store::Store;
@@ -72,7 +73,8 @@ pub fn measure(
     let machine = &settings.machine;
     let stored = settings.resume.as_deref().map(stored).transpose()?.unwrap_or_default();
     let few = specs(&seed_configurations(), machine)?;
-    let mut study = Study { machine: head(machine), ..Study::default() };
+    let conditions = conditions(settings);
+    let mut study = Study { machine: head(machine), conditions, ..Study::default() };
     for (index, need) in needs.iter().enumerate() {
         let all = specs(&need.configurations, machine)?;
         let mut measured: Option<Measured> = None;
@@ -108,6 +110,26 @@ pub fn measure(
         study.measured.extend(measured);
     }
     Ok(study)
+}
+
+/// What causes depend on.
+fn conditions(settings: &Settings) -> Conditions {
+    Conditions {
+        machine: identity(&settings.machine),
+        length: if settings.quick { Length::Quick } else { Length::Full },
+        seeds: settings.seeds,
+        recorded: settings.recorded.is_some(),
+    }
+}
+
+/// A machine's name, if it is exactly the built-in one of that name. A file that only calls itself
+/// so is another machine.
+fn identity(machine: &Machine) -> String {
+    let built_in = uarch::machine::BUILT_IN.iter().any(|(name, _)| {
+        let same = |known: Machine| known.resolved() == machine.resolved();
+        Machine::find(name).is_ok_and(|known| same(known.clone()) || same(known.user_level()))
+    });
+    if built_in { machine.name.clone() } else { format!("{} (not built in)", machine.name) }
 }
 
 /// What machine was measured, in a sentence.
@@ -289,6 +311,16 @@ mod tests {
         // Within the budget, so it is not sampled.
         assert!(quick.budget.unwrap() > QUICK_MAX);
         assert_eq!(plan(micro, true), plan(micro, false));
+    }
+
+    #[test]
+    fn only_the_built_in_machine_goes_by_its_name() {
+        let machine = Machine::find("haswell").unwrap();
+        assert_eq!(identity(&machine), "haswell");
+        assert_eq!(identity(&machine.clone().user_level()), "haswell-user");
+        let mut changed = machine.user_level();
+        changed.core.retire_width += 1;
+        assert_eq!(identity(&changed), "haswell-user (not built in)");
     }
 
     #[test]

@@ -15,7 +15,8 @@
 //! - [`subject`]: the programs, and the paper's counterpart of each.
 //! - [`claims`]: what the paper says, where, and the rule that a measured value is held to. A rule
 //!   belongs to a claim and is the same for every program.
-//! - [`causes`]: why a claim that is not met is not met: an experiment's result, or "not
+//! - [`causes`]: why a claim is not met: the result of an experiment, with the configuration it was
+//!   established on, the day, and a band for every figure that a run can check; or "not
 //!   established".
 //! - [`study`], [`derive`]: from runs to figures.
 //! - [`ttest`]: the paper's significance test.

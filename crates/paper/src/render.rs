@@ -30,6 +30,7 @@ fn asks(check: &Check) -> String {
         (true, true) if low == high => format!("{}{suffix}", number(low)),
         (true, true) => format!("{} to {}{suffix}", number(low), number(high)),
         (true, false) => format!("at least {}{suffix}", number(low)),
-        _ => format!("at most {}{suffix}", number(high)),
+        (false, true) => format!("at most {}{suffix}", number(high)),
+        (false, false) => "none".to_owned(),
     }
 }

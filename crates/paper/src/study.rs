@@ -4,6 +4,7 @@ use results::confidence::Estimate;
 use results::statistics::{CONFIGURATION, Value, configuration_context, find};
 use results::{CallFigures, CallGroup, Configuration, Run};
 
+use crate::causes::Conditions;
 use crate::subject::Subject;
 
 /// A program that was measured.
@@ -22,6 +23,8 @@ pub struct Measured {
 pub struct Study {
     /// What machine was measured, in a sentence.
     pub machine: String,
+    /// What causes depend on.
+    pub conditions: Conditions,
     /// Programs in the order of [`crate::SUBJECTS`].
     pub measured: Vec<Measured>,
     /// Programs that could not be measured, and why.

@@ -18,6 +18,8 @@ pub enum Rule {
     AtMost(f64),
     /// From the first to the second.
     Between(f64, f64),
+    /// Nothing: the quantities measured here and in the paper are different things.
+    Beside,
 }
 
 /// What comes of a claim.
@@ -29,6 +31,9 @@ pub enum Verdict {
     Undecided,
     /// It does not.
     Differs,
+    /// Shown beside the paper's value without being judged: they are not the same quantity, or the
+    /// claim presupposes another one that differs.
+    NotComparable,
     /// There is no value.
     NotMeasured,
 }
@@ -40,6 +45,7 @@ impl Verdict {
             Self::Reproduced => "reproduced",
             Self::Undecided => "undecided",
             Self::Differs => "differs",
+            Self::NotComparable => "not comparable",
             Self::NotMeasured => "not measured",
         }
     }
@@ -53,7 +59,16 @@ impl Rule {
             Self::AtLeast(low) => (low, f64::INFINITY),
             Self::AtMost(high) => (f64::NEG_INFINITY, high),
             Self::Between(low, high) => (low, high),
+            Self::Beside => (f64::NEG_INFINITY, f64::INFINITY),
         }
+    }
+
+    /// Whether a value keeps it.
+    pub fn holds(self, value: f64) -> bool {
+        let (low, high) = self.bounds();
+        // Bounds are decimal numbers and the values quotients: the last bits do not decide.
+        let slack = 1e-9 * value.abs().max(1.0);
+        value >= low - slack && value <= high + slack
     }
 
     /// Holds a value to the rule.
@@ -63,10 +78,9 @@ impl Rule {
         };
         let (low, high) = self.bounds();
         let reach = half_width.unwrap_or(0.0);
-        // Bounds are decimal numbers and the values quotients: the last bits do not decide.
-        let slack = 1e-9 * value.abs().max(1.0);
         match () {
-            () if value >= low - slack && value <= high + slack => Verdict::Reproduced,
+            () if self == Self::Beside => Verdict::NotComparable,
+            () if self.holds(value) => Verdict::Reproduced,
             () if value + reach >= low && value - reach <= high => Verdict::Undecided,
             () => Verdict::Differs,
         }
@@ -100,6 +114,14 @@ mod tests {
     fn an_interval_that_reaches_the_rule_leaves_it_undecided() {
         assert_eq!(judge(Rule::AtLeast(0.4), 0.3, 0.09), Verdict::Differs);
         assert_eq!(judge(Rule::AtLeast(0.4), 0.3, 0.11), Verdict::Undecided);
+    }
+
+    #[test]
+    fn what_stands_beside_is_never_reproduced_and_never_differs() {
+        for value in [0.0, -1e9, 1e9] {
+            assert_eq!(judge(Rule::Beside, value, 0.0), Verdict::NotComparable);
+        }
+        assert_eq!(Rule::Beside.judge(None), Verdict::NotMeasured);
     }
 
     #[test]

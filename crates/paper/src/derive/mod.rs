@@ -7,19 +7,33 @@ mod seeds;
 #[cfg(test)]
 pub(crate) mod synthetic;
 
+use crate::causes::Evidence;
 use crate::figure::Figure;
 use crate::sheet::{Derived, Sheet};
 use crate::study::Study;
 
-/// A figure beside the paper's.
-pub fn sheet(figure: Figure, study: &Study) -> Sheet {
-    let mut derived = derive(figure, study);
+/// These figures beside the paper's, with the cause of each difference.
+pub fn sheets(figures: &[Figure], study: &Study) -> Vec<Sheet> {
+    let all: Vec<(Figure, Derived)> =
+        Figure::all().map(|figure| (figure, derive(figure, study))).collect();
+    let evidence = Evidence {
+        conditions: &study.conditions,
+        programs: study.measured.iter().map(|measured| measured.subject.name).collect(),
+        tables: all.iter().map(|(figure, derived)| (*figure, derived.table.clone())).collect(),
+    };
+    let wanted = all.iter().filter(|(figure, _)| figures.contains(figure));
+    wanted.map(|(figure, derived)| sheet(*figure, derived.clone(), study, &evidence)).collect()
+}
+
+fn sheet(figure: Figure, mut derived: Derived, study: &Study, evidence: &Evidence<'_>) -> Sheet {
     for (subject, reason) in &study.missing {
         if figure.concerns(subject) {
             derived.notes.push(format!("{} was not measured: {reason}.", subject.name));
         }
     }
-    Sheet::new(figure, derived, |name| study.asked(name))
+    let mut sheet = Sheet::new(figure, derived, |name| study.asked(name));
+    sheet.explain(evidence);
+    sheet
 }
 
 fn derive(figure: Figure, study: &Study) -> Derived {

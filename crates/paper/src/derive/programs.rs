@@ -29,7 +29,7 @@ fn label(measured: &Measured) -> String {
 }
 
 /// Values of the programs that the paper has, too.
-fn kin(values: &[(&Measured, f64)]) -> Vec<f64> {
+fn in_paper(values: &[(&Measured, f64)]) -> Vec<f64> {
     values.iter().filter(|(m, _)| m.subject.paper.is_some()).map(|(_, value)| *value).collect()
 }
 
@@ -130,7 +130,7 @@ pub fn size_classes(study: &Study) -> Derived {
         derived.of(name, "first_two", first(2).map(exact));
         many.extend(ninety.map(|n| (measured, f64::from(u8::from(n >= MANY_CLASSES)))));
     }
-    let many = kin(&many);
+    let many = in_paper(&many);
     derived.overall("many_classes", (!many.is_empty()).then(|| many.iter().sum()));
     derived
 }
@@ -157,14 +157,14 @@ pub fn allocator(study: &Study) -> Derived {
         lost.extend(loss.map(|loss| (measured, loss)));
         fast.extend(own.and(share).map(|share| (measured, share)));
     }
-    let means = [mean(&kin(&speedups)), mean(&kin(&limits))];
+    let means = [mean(&in_paper(&speedups)), mean(&in_paper(&limits))];
     derived.table.row("mean of the paper's kind", {
         let [own, limit] = means.map(|value| Cell::exact(value, Unit::Percent));
         vec![Cell::Empty, own, limit]
     });
     derived.overall("mean", means[0]);
     derived.overall("limit_mean", means[1]);
-    derived.overall("correlation", correlation(&kin(&fast), &kin(&speedups)));
+    derived.overall("correlation", correlation(&in_paper(&fast), &in_paper(&speedups)));
     let others = lost.iter().filter(|(m, _)| m.subject.name != "xalan").map(|(_, loss)| *loss);
     derived.overall("others_lost_with_16", largest(others));
     derived
@@ -207,11 +207,12 @@ pub fn malloc(study: &Study) -> Derived {
         derived.of(measured.subject.name, "speedup", own);
         speedups.extend(own.map(|e| (measured, e.value)));
     }
-    let kin_mean = mean(&kin(&speedups));
-    derived
-        .table
-        .row("mean of the paper's kind", vec![Cell::Empty, Cell::exact(kin_mean, Unit::Percent)]);
-    derived.overall("mean", kin_mean);
+    let in_paper_mean = mean(&in_paper(&speedups));
+    derived.table.row(
+        "mean of the paper's kind",
+        vec![Cell::Empty, Cell::exact(in_paper_mean, Unit::Percent)],
+    );
+    derived.overall("mean", in_paper_mean);
     let own = speedups.iter().find(|(m, _)| m.subject.name == NEVER_FREES).map(|(_, s)| *s);
     let others = speedups
         .iter()
@@ -245,7 +246,7 @@ pub fn shares(study: &Study) -> Derived {
         );
         shares.extend(share.map(|share| (measured, share.value)));
     }
-    let all = kin(&shares);
+    let all = in_paper(&shares);
     let below = all.iter().filter(|share| **share < DATACENTER).count();
     let part = (!all.is_empty()).then(|| below as f64 / all.len() as f64);
     derived.overall("below_datacenter", part);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asks;
+use crate::causes::Explanation;
 use crate::sheet::{Cell, Sheet};
 
 /// Sheets as one JSON document with a sentence on the machine. Shares are fractions of 1, missing
@@ -38,7 +39,9 @@ fn sheet(sheet: &Sheet) -> Value {
                 "measured": check.measured.map(|estimate| estimate.value),
                 "half_width": check.measured.and_then(|estimate| estimate.half_width),
                 "verdict": check.verdict.name(),
-                "cause": check.cause,
+                "cause": check.cause.as_ref().map(Explanation::to_string),
+                "cause_established": check.cause.as_ref().and_then(Explanation::date),
+                "cause_stale": check.cause.as_ref().is_some_and(|c| !c.moved().is_empty()),
             })
         })
         .collect();

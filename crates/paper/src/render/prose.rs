@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{asks, measured};
 use crate::sheet::{Cell, Check, Sheet, Table};
-use crate::verdict::Verdict;
+use crate::verdict::{Rule, Verdict};
 
 /// Between columns.
 const GAP: &str = "  ";
@@ -23,15 +23,15 @@ pub fn text(machine: &str, sheets: &[Sheet]) -> String {
             let claim = check.claim;
             let _ = writeln!(
                 text,
-                "{:12} {}: measured {}, paper {} ({})",
+                "{:14} {}: measured {}, paper {} ({})",
                 check.verdict.name(),
                 about(check),
                 measured(check),
                 claim.paper,
                 claim.source
             );
-            if let Some(cause) = check.cause {
-                let _ = writeln!(text, "{:12}   {cause}", "");
+            if let Some(cause) = &check.cause {
+                let _ = writeln!(text, "{:14}   {cause}", "");
             }
         }
         text.push('\n');
@@ -54,13 +54,17 @@ pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
         let mut rows =
             vec![["claim", "paper", "measured", "rule", "verdict"].map(str::to_owned).to_vec()];
         for check in &sheet.checks {
-            let verdict = match check.cause {
+            let verdict = match &check.cause {
                 Some(cause) => format!("{}: {cause}", check.verdict.name()),
                 None => check.verdict.name().to_owned(),
             };
             let claim = check.claim;
             let paper = format!("{} ({})", claim.paper, claim.source);
-            let rule = format!("{}: {}", asks(check), claim.reason);
+            // What stands beside has no rule, and its verdict gives the reason.
+            let rule = match claim.rule {
+                Rule::Beside => asks(check),
+                _ => format!("{}: {}", asks(check), claim.reason),
+            };
             rows.push(vec![about(check), paper, measured(check), rule, verdict]);
         }
         if rows.len() > 1 {
@@ -81,6 +85,7 @@ fn summary(sheets: &[Sheet]) -> String {
     for (verdict, words) in [
         (Verdict::Differs, "differ"),
         (Verdict::Undecided, "undecided"),
+        (Verdict::NotComparable, "not comparable"),
         (Verdict::NotMeasured, "not measured"),
     ] {
         let number = count(verdict);
@@ -88,7 +93,12 @@ fn summary(sheets: &[Sheet]) -> String {
             parts.push(format!("{number} {words}"));
         }
     }
-    parts.join(", ") + "."
+    let mut text = parts.join(", ") + ".";
+    let stale = sheets.iter().flat_map(Sheet::stale).count();
+    if stale > 0 {
+        let _ = write!(text, " Stale causes: {stale}.");
+    }
+    text
 }
 
 fn about(check: &Check) -> String {
