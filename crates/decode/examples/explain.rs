@@ -5,7 +5,7 @@ use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
 use mallacc_decode as decode;
 use stream::BlockDef;
 
-const FLAGS: [(u16, &str); 15] = [
+const FLAGS: [(u16, &str); 14] = [
     (UopFlags::FIRST, "first"),
     (UopFlags::LAST, "last"),
     (UopFlags::FUSED, "fused"),
@@ -19,7 +19,6 @@ const FLAGS: [(u16, &str); 15] = [
     (UopFlags::VECTOR, "vector"),
     (UopFlags::PREFETCH, "prefetch"),
     (UopFlags::SIMPLE_ADDRESS, "simple"),
-    (UopFlags::MARKER, "marker"),
     (UopFlags::MERGE, "merge"),
 ];
 

@@ -296,7 +296,7 @@ fn push(
         for n in (0..4).rev().filter(|n| operands.merges & (1 << n) != 0) {
             emitted.uops.insert(0, emit::merge_uop(n));
         }
-        flag(&mut emitted.uops, code, insn.marker);
+        flag(&mut emitted.uops, code);
         if let Some(uop) = emitted.uops.first_mut() {
             uop.flags.0 |= UopFlags::FIRST;
         }
@@ -325,8 +325,8 @@ fn push(
     }
 }
 
-/// Flags that follow from the instruction: fences, serialisation, prefetches, markers.
-fn flag(uops: &mut [Uop], code: &Instruction, marker: bool) {
+/// Flags that follow from the instruction: fences, serialisation, prefetches.
+fn flag(uops: &mut [Uop], code: &Instruction) {
     use Mnemonic::*;
     let memory = (0..code.op_count()).any(|i| code.op_kind(i) == OpKind::Memory);
     let locked = code.has_lock_prefix() || (code.mnemonic() == Xchg && memory);
@@ -340,7 +340,7 @@ fn flag(uops: &mut [Uop], code: &Instruction, marker: bool) {
         | Int => UopFlags::SERIALIZE,
         m if is_prefetch(m) => UopFlags::PREFETCH,
         _ => 0,
-    } | if marker { UopFlags::MARKER } else { 0 };
+    };
     for uop in uops.iter_mut() {
         uop.flags.0 |= all;
         if all & UopFlags::PREFETCH != 0 {

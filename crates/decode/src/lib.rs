@@ -19,7 +19,6 @@
 //! | `shape` | how the uops of an instruction depend on each other |
 //! | `fence` | what fences order, and for how long |
 //! | `emit`, `decoder` | uops in order with their marks; blocks, markers, decoders |
-//! | `values` | addresses of straight-line code run by itself, as in block measurements |
 //!
 //! A [`Block`] is decoded once and executed many times: everything static about an instruction is
 //! worked out here, so that the core model's inner loop only adds times. What is measured
@@ -37,8 +36,8 @@ mod operands;
 mod shape;
 pub mod table;
 pub mod uop;
-pub mod values;
 
 pub use decoder::Decoder;
+pub use operands::is_prefetch;
 pub use table::{Family, Table, TableError};
 pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

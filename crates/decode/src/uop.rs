@@ -103,8 +103,6 @@ impl UopFlags {
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
     pub const SIMPLE_ADDRESS: u16 = 1 << 12;
-    /// Belongs to a marker: every machine leaves it out.
-    pub const MARKER: u16 = 1 << 13;
     /// Inserted at rename to merge a high-byte register into its full register: no slot in the
     /// decoders, allocated in a cycle of its own.
     pub const MERGE: u16 = 1 << 14;

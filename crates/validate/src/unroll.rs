@@ -5,10 +5,11 @@
 //! accesses meet if the low twelve bits of their addresses say so, but each page has a translation
 //! of its own.
 
-use decode::values::Values;
 use decode::{Block, Decoder};
 use stream::BlockDef;
 use uarch::NO_ADDRESS;
+
+use crate::values::Values;
 
 /// Address of the first copy. The instruction fetch sees addresses from here on.
 pub const CODE: u64 = 0x0040_01df;

@@ -2,9 +2,9 @@
 //! largest of slots / 4, port pressure, and the longest dependency chain around the loop.
 //! `bound FILE.csv [N]` prints the error and the N worst blocks.
 
+use decode::{Block, DecodeClass, Decoder, Reg, Uop, UopFlags, UopKind};
 use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
-use mallacc_decode::values::Values;
-use mallacc_decode::{Block, DecodeClass, Decoder, Reg, Uop, UopFlags, UopKind};
+use mallacc_validate::values::Values;
 use stream::BlockDef;
 
 /// Start address of every block.
