@@ -200,7 +200,7 @@ fn simulate(name: &str, work: &Work, machine: &Machine) -> Result<f64, Failure> 
     let mut target = Target::new(program.into(), work.options());
     (target.silent, target.deterministic, target.seed) = (true, true, work.seed);
     let prepared = target.prepare()?;
-    let accelerator = Choice::parse("none")?;
+    let accelerator = Choice::baseline();
     let specs = [ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator }];
     let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
     let unstored = ReportArgs { quiet: true, ..ReportArgs::default() };

@@ -132,7 +132,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-recorder", &["mallacc-traces"]),
     ("mallacc-report", &["mallacc-results"]),
     ("mallacc-study", &["mallacc-traces", "sma"]),
-    ("mallacc-paper", &["mallacc-results"]),
+    ("mallacc-paper", &["mallacc-accel", "mallacc-results"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
     ("mallacc-memory", &["mallacc-params"]),

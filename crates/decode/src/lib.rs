@@ -13,6 +13,7 @@
 //!
 //! | module | what it knows |
 //! |---|---|
+//! | [`family`] | the core families: tables, ports and quirks as data |
 //! | `key`, `table` | forms of instructions and what was measured for each |
 //! | `operands` | what an instruction reads and writes, partial registers, flag groups |
 //! | `idiom`, `fuse` | zeroing and moves at rename, macro-fusion, unlamination |
@@ -28,6 +29,7 @@
 
 mod decoder;
 mod emit;
+pub mod family;
 mod fence;
 mod fuse;
 mod idiom;
@@ -38,6 +40,7 @@ pub mod table;
 pub mod uop;
 
 pub use decoder::Decoder;
+pub use family::Family;
 pub use operands::is_prefetch;
-pub use table::{Family, Table, TableError};
+pub use table::{Table, TableError};
 pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

@@ -42,11 +42,13 @@ impl Reg {
     pub const fn temp(n: u8) -> Reg {
         Reg(48 + (n & 7))
     }
-    /// The invisible register that orders the malloc cache's list instructions.
-    pub const MALLOC_ORDER: Reg = Reg(56);
-    /// Scratch name `n` (0..=3) for uops that an accelerator injects.
-    pub const fn inject(n: u8) -> Reg {
-        Reg(57 + (n & 3))
+    /// How many names an accelerator has for itself.
+    pub const ACCELERATOR: u8 = 7;
+    /// Name `n` (0..=6) for uops that an accelerator injects: no instruction reads or writes it, and
+    /// it keeps its value from one marker to the next.
+    pub const fn accelerator(n: u8) -> Reg {
+        assert!(n < Self::ACCELERATOR);
+        Reg(56 + n)
     }
 }
 

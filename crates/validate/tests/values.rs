@@ -1,11 +1,11 @@
 //! Values of straight-line code, against results computed here with ordinary arithmetic.
 
-use decode::Decoder;
 use iced_x86::{Decoder as Bytes, DecoderOptions};
 use mallacc_validate::values::Values;
 use mallacc_validate::{bhive, code};
 use proptest::prelude::*;
 use stream::BlockDef;
+use uarch::Machine;
 
 /// Where the blocks lie.
 const BASE: u64 = 0x40_0000;
@@ -22,7 +22,7 @@ const START: u64 = 0x0232_4000;
 /// Addresses of the memory slots in `times` executions of a block.
 fn addresses(hex: &str, times: usize) -> Vec<Vec<Option<u64>>> {
     let def = def_at(BASE, &code::parse_hex(hex).unwrap());
-    let slots = Decoder::haswell().block(&def).slots.len();
+    let slots = Machine::default().view().unwrap().decoder().block(&def).slots.len();
     let mut values = Values::new();
     (0..times)
         .map(|_| {
@@ -93,7 +93,7 @@ fn every_memory_access_of_a_measured_block_has_its_address() {
         println!("skipped: no file of measured blocks beside the repository");
         return;
     };
-    let decoder = Decoder::haswell();
+    let decoder = Machine::default().view().unwrap().decoder();
     for row in bhive::parse(&text).unwrap().measured {
         let def = def_at(BASE, &row.bytes);
         let addresses = Values::new().run(&def);
