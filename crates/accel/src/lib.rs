@@ -15,14 +15,16 @@
 //! Adding an accelerator: one file with one implementation, one line in [`registry`].
 
 pub mod area;
+mod choice;
 pub mod limit;
 pub mod mallacc;
 pub mod none;
 pub mod registry;
 mod reply;
 
-pub use registry::{Choice, Model, find, registry};
-pub use reply::{Completed, Fallback, InjectKind, Injected, Marker, Reply};
+pub use choice::Choice;
+pub use registry::{Ablations, Model, Role, Setting, find, registry};
+pub use reply::{Completed, Fallback, InjectKind, Injected, IssueTo, Marker, Reply};
 
 /// Counters of a malloc cache, all zero for accelerators without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +53,21 @@ pub struct Counters {
     pub invariant_violations: u64,
 }
 
+/// A unit that an accelerator adds to its core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The port that it sits on, in the core family's own counting.
+    pub port: u8,
+}
+
 /// A hardware model that reacts to markers. One instance belongs to one core.
 pub trait Accelerator: Send {
+    /// The units that it adds to the core; injected uops name them by their places here
+    /// ([`IssueTo::Unit`]). Always the same ones.
+    fn units(&self) -> Vec<Unit> {
+        Vec::new()
+    }
+
     /// A marker executes, in program order. `reply` arrives cleared. While a region is elided the
     /// core still reports its markers.
     fn on_marker(&mut self, marker: &Marker, reply: &mut Reply);

@@ -5,7 +5,10 @@ use decode::Reg;
 use params::{ConfigError, Param, ParamDoc, params, toml};
 use stream::MarkerOp;
 
-use crate::{Accelerator, Completed, Counters, InjectKind, Injected, Marker, Model, Reply};
+use crate::{
+    Ablations, Accelerator, Completed, Counters, InjectKind, Injected, IssueTo, Marker, Model,
+    Reply, Role, Setting,
+};
 
 params! {
     /// Which steps cost nothing.
@@ -29,6 +32,9 @@ impl Model for LimitModel {
     fn describe(&self) -> &'static str {
         "the limit study: the marked steps cost nothing, all or one at a time"
     }
+    fn role(&self) -> Role {
+        Role::Limit
+    }
     fn parameters(&self) -> &'static [ParamDoc] {
         LimitParams::declared()
     }
@@ -41,14 +47,18 @@ impl Model for LimitModel {
     fn disabled(&self) -> toml::Value {
         LimitParams { size_class: false, list: false, sampling: false }.write()
     }
+    fn usual(&self) -> &'static [&'static [Setting]] {
+        &[&[]]
+    }
+    fn ablations(&self) -> Option<Ablations> {
+        let parts = &["size_class", "list", "sampling"];
+        Some(Ablations { prefix: "limit", settings: &[], parts, refinements: &[] })
+    }
 }
 
 struct Limit {
     params: LimitParams,
 }
-
-/// Loads issue to ports 2 and 3.
-const LOAD_PORTS: u8 = 0b1100;
 
 impl Accelerator for Limit {
     fn on_marker(&mut self, marker: &Marker, reply: &mut Reply) {
@@ -60,7 +70,7 @@ impl Accelerator for Limit {
             MarkerOp::PopEnd if params.list && marker.values[0] != 0 => {
                 reply.inject.push(Injected {
                     kind: InjectKind::Prefetch(marker.values[0]),
-                    ports: LOAD_PORTS,
+                    to: IssueTo::Load,
                     srcs: [Reg::NONE; 3],
                     ..Injected::default()
                 });

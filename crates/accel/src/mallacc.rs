@@ -12,7 +12,8 @@ use stream::MarkerOp;
 
 use crate::area::Area;
 use crate::{
-    Accelerator, Completed, Counters, Fallback, InjectKind, Injected, Marker, Model, Reply,
+    Ablations, Accelerator, Completed, Counters, Fallback, InjectKind, Injected, IssueTo, Marker,
+    Model, Reply, Setting, Unit,
 };
 
 params! {
@@ -48,6 +49,12 @@ params! {
     }
 }
 
+/// Entries that the paper settles on (section 6.2).
+const SETTLED_ENTRIES: i64 = 16;
+/// Entries for all size classes in use (section 6.1): in ablations the parts and not the size are
+/// compared.
+const AMPLE_ENTRIES: i64 = 32;
+
 /// Mallacc's registry entry.
 pub struct MallaccModel;
 
@@ -76,15 +83,32 @@ impl Model for MallaccModel {
         };
         off.write()
     }
+    fn size(&self) -> Option<&'static str> {
+        Some("entries")
+    }
+    fn usual(&self) -> &'static [&'static [Setting]] {
+        &[
+            &[("entries", toml::Value::Integer(SETTLED_ENTRIES))],
+            &[("entries", toml::Value::Integer(AMPLE_ENTRIES))],
+        ]
+    }
+    fn ablations(&self) -> Option<Ablations> {
+        Some(Ablations {
+            prefix: "m32",
+            settings: &[("entries", toml::Value::Integer(AMPLE_ENTRIES))],
+            parts: &["size_class", "list", "sampling"],
+            refinements: &["index"],
+        })
+    }
 }
 
+/// The invisible register that orders the list instructions.
+const ORDER: Reg = Reg::accelerator(0);
 /// Result flag, size-class and list temporaries of injected uops.
-const FLAGS: Reg = Reg::inject(0);
-const FIRST: Reg = Reg::inject(1);
-/// Moves issue to any integer port (uops.info, Haswell).
-const MOVE_PORTS: u8 = 0b0110_0011;
-/// Loads issue to ports 2 and 3.
-const LOAD_PORTS: u8 = 0b1100;
+const FLAGS: Reg = Reg::accelerator(1);
+const FIRST: Reg = Reg::accelerator(2);
+/// The unit of the malloc cache.
+const CACHE: IssueTo = IssueTo::Unit(0);
 /// Token bit: the uop belongs to the unit (else it is a prefetch's load).
 const UNIT: u32 = 1 << 8;
 
@@ -119,9 +143,6 @@ impl Mallacc {
             let near = format!("try {}", e.value.clamp(e.low, e.high));
             ConfigError::rule(&format!("mallacc.{}", e.what), e.value, &rule, &near)
         })?;
-        if params.port > 7 {
-            return Err(ConfigError::rule("mallacc.port", params.port, "must be 0 to 7", "try 1"));
-        }
         let mut sampler = mcache::Sampler::default();
         sampler.set_period(params.sample_period);
         Ok(Self {
@@ -141,8 +162,7 @@ impl Mallacc {
     /// A uop of the malloc-cache unit.
     fn unit(&self, srcs: [Reg; 3], dsts: [Reg; 3]) -> Injected {
         Injected {
-            kind: InjectKind::MallocUnit,
-            ports: 1 << self.params.port,
+            to: CACHE,
             latency: self.latency,
             busy: self.params.interval,
             srcs,
@@ -154,15 +174,14 @@ impl Mallacc {
     /// A list instruction's unit uop: ordered after the one before, and held while the class's
     /// prefetch is outstanding.
     fn list_unit(&mut self, class: u8, srcs: [Reg; 2], dst: Reg) -> Injected {
-        let uop =
-            self.unit([srcs[0], srcs[1], Reg::MALLOC_ORDER], [dst, Reg::MALLOC_ORDER, Reg::NONE]);
+        let uop = self.unit([srcs[0], srcs[1], ORDER], [dst, ORDER, Reg::NONE]);
         let not_before = self.blocked_until[usize::from(class)];
         Injected { not_before, token: Some(UNIT | u32::from(class)), ..uop }
     }
 
     fn mov(src: Reg, dst: Reg) -> Injected {
         Injected {
-            ports: MOVE_PORTS,
+            to: IssueTo::Integer,
             srcs: [src, Reg::NONE, Reg::NONE],
             dsts: [dst, Reg::NONE, Reg::NONE],
             ..Injected::default()
@@ -213,9 +232,8 @@ impl Mallacc {
     fn sample(&mut self, marker: &Marker, reply: &mut Reply) {
         reply.elide = Some(MarkerOp::SampleEnd);
         if self.params.sample_period != 0 && self.sampler.add(marker.values[0]) {
-            let ports = 1 << self.params.port;
             let latency = self.params.sample_cost;
-            reply.inject.push(Injected { ports, latency, ..Injected::default() });
+            reply.inject.push(Injected { to: CACHE, latency, ..Injected::default() });
         }
     }
 
@@ -271,7 +289,7 @@ impl Mallacc {
             self.cache.prefetch_return(ticket, value);
             reply.inject.push(Injected {
                 kind: InjectKind::Prefetch(address),
-                ports: LOAD_PORTS,
+                to: IssueTo::Load,
                 srcs: [reg, FIRST, Reg::NONE],
                 token: Some(u32::from(class)),
                 ..Injected::default()
@@ -295,6 +313,10 @@ impl Mallacc {
 }
 
 impl Accelerator for Mallacc {
+    fn units(&self) -> Vec<Unit> {
+        vec![Unit { port: self.params.port }]
+    }
+
     fn on_marker(&mut self, marker: &Marker, reply: &mut Reply) {
         let (size_class, list) = (self.params.size_class, self.params.list);
         match marker.op {

@@ -2,7 +2,7 @@
 
 use params::{ConfigError, ParamDoc, toml};
 
-use crate::{Accelerator, Completed, Counters, Marker, Model, Reply};
+use crate::{Accelerator, Completed, Counters, Marker, Model, Reply, Role, Setting};
 
 /// The baseline's registry entry.
 pub struct NoneModel;
@@ -13,6 +13,9 @@ impl Model for NoneModel {
     }
     fn describe(&self) -> &'static str {
         "the baseline: the plain allocator, markers dropped"
+    }
+    fn role(&self) -> Role {
+        Role::Baseline
     }
     fn parameters(&self) -> &'static [ParamDoc] {
         &[]
@@ -26,6 +29,9 @@ impl Model for NoneModel {
     }
     fn disabled(&self) -> toml::Value {
         self.defaults()
+    }
+    fn usual(&self) -> &'static [&'static [Setting]] {
+        &[&[]]
     }
 }
 

@@ -1,8 +1,35 @@
-//! All accelerator models, and how a configuration names one.
+//! All accelerator models, and what they say about themselves.
 
 use params::{ConfigError, ParamDoc, toml, unknown_name};
 
-use crate::Accelerator;
+use crate::{Accelerator, Choice};
+
+/// What a configuration is measured for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What others are compared with: no hardware help.
+    Baseline,
+    /// What no hardware can beat.
+    Limit,
+    /// Hardware under study.
+    Candidate,
+}
+
+/// A parameter and a value for it.
+pub type Setting = (&'static str, toml::Value);
+
+/// What `--ablations` makes of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Ablations {
+    /// Begins the names of its configurations.
+    pub prefix: &'static str,
+    /// What all of them are set to.
+    pub settings: &'static [Setting],
+    /// Switches of its parts: each gets a configuration in which it alone of them is on.
+    pub parts: &'static [&'static str],
+    /// Switches that each get a configuration in which everything but them is on.
+    pub refinements: &'static [&'static str],
+}
 
 /// A kind of accelerator: what the registry knows about it.
 pub trait Model: Sync {
@@ -10,6 +37,10 @@ pub trait Model: Sync {
     fn name(&self) -> &'static str;
     /// One clause.
     fn describe(&self) -> &'static str;
+    /// What it is measured for.
+    fn role(&self) -> Role {
+        Role::Candidate
+    }
     /// Declared parameters.
     fn parameters(&self) -> &'static [ParamDoc];
     /// An instance; unknown or unfit settings are refused.
@@ -18,6 +49,19 @@ pub trait Model: Sync {
     fn defaults(&self) -> toml::Value;
     /// Settings with which the model must equal the baseline cycle for cycle.
     fn disabled(&self) -> toml::Value;
+    /// The parameter that says how large it is: part of its configurations' names, and what sweeps
+    /// go over.
+    fn size(&self) -> Option<&'static str> {
+        None
+    }
+    /// Settings of the configurations that are simulated when nothing else is asked for.
+    fn usual(&self) -> &'static [&'static [Setting]] {
+        &[]
+    }
+    /// Its parts, if it has any that can be measured one by one.
+    fn ablations(&self) -> Option<Ablations> {
+        None
+    }
 }
 
 /// Every model there is.
@@ -33,61 +77,56 @@ pub fn find(name: &str) -> Result<&'static dyn Model, ConfigError> {
     })
 }
 
-/// An accelerator as a configuration names it: `name` or `name:key=value,key=value`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    /// The text it was read from.
-    pub text: String,
-    /// The model's name.
-    pub model: String,
-    /// Settings given, the rest are defaults.
-    pub settings: toml::Value,
+/// The first model of a role. A test asserts that there is one baseline and one limit.
+pub fn model_of(role: Role) -> &'static dyn Model {
+    let found = registry().iter().copied().find(|model| model.role() == role);
+    found.unwrap_or(&crate::none::NoneModel)
 }
 
-impl Choice {
-    /// Reads `name:key=value,…`. Values are numbers, or `on`/`off`/`true`/`false`, or names.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let (model, rest) = text.split_once(':').unwrap_or((text, ""));
-        let found = find(model)?;
-        let mut table = toml::Table::new();
-        for pair in rest.split(',').filter(|p| !p.is_empty()) {
-            let Some((key, value)) = pair.split_once('=') else {
-                return Err(ConfigError(format!(
-                    "accelerator {text:?}: {pair:?} is not key=value; try {model}:{pair}=on"
-                )));
-            };
-            table.insert(key.trim().to_owned(), scalar(value.trim()));
+/// What is simulated when nothing else is asked for.
+pub fn usual() -> Vec<Choice> {
+    let choices = |model: &'static dyn Model| {
+        model.usual().iter().map(move |settings| with_all(Choice::of(model), settings))
+    };
+    registry().iter().copied().flat_map(choices).collect()
+}
+
+/// Each size of every model that has one, between the baseline and the limit.
+pub fn sweep(sizes: &[u64]) -> Vec<Choice> {
+    let mut choices = vec![Choice::baseline()];
+    for model in registry().iter().copied() {
+        let sized = model.size().into_iter().flat_map(|size| sizes.iter().map(move |n| (size, n)));
+        choices.extend(sized.map(|(size, n)| Choice::of(model).with(size, *n as i64)));
+    }
+    choices.push(Choice::of(model_of(Role::Limit)));
+    choices
+}
+
+/// Every model with only one of its parts on, then every model without one of its refinements; with
+/// the names `prefix/part` and `prefix/no_refinement`.
+pub fn ablations() -> Vec<(String, Choice)> {
+    let declared = || registry().iter().filter_map(|model| Some((*model, model.ablations()?)));
+    let mut all = Vec::new();
+    for (model, ablations) in declared() {
+        for part in ablations.parts {
+            let mut choice = with_all(Choice::of(model), ablations.settings);
+            for other in ablations.parts.iter().filter(|other| *other != part) {
+                choice = choice.with(other, false);
+            }
+            all.push((format!("{}/{part}", ablations.prefix), choice));
         }
-        let settings = toml::Value::Table(table);
-        found.build(&settings)?;
-        Ok(Self { text: text.to_owned(), model: model.to_owned(), settings })
     }
-
-    /// A fresh instance.
-    pub fn build(&self) -> Result<Box<dyn Accelerator>, ConfigError> {
-        find(&self.model)?.build(&self.settings)
+    for (model, ablations) in declared() {
+        for switch in ablations.refinements {
+            let choice = with_all(Choice::of(model), ablations.settings).with(switch, false);
+            all.push((format!("{}/no_{switch}", ablations.prefix), choice));
+        }
     }
-
-    /// All parameters with their values, defaults filled in, in declared order.
-    pub fn parameters(&self) -> Vec<(String, String)> {
-        let Ok(model) = find(&self.model) else { return Vec::new() };
-        let defaults = model.defaults();
-        let value = |name: &str| self.settings.get(name).or_else(|| defaults.get(name));
-        let declared = model.parameters().iter();
-        declared.filter_map(|d| value(d.name).map(|v| (d.name.to_owned(), v.to_string()))).collect()
-    }
+    all
 }
 
-fn scalar(text: &str) -> toml::Value {
-    match text {
-        "on" | "true" | "yes" => toml::Value::Boolean(true),
-        "off" | "false" | "no" => toml::Value::Boolean(false),
-        _ => match (text.parse::<i64>(), text.parse::<f64>()) {
-            (Ok(n), _) => toml::Value::Integer(n),
-            (_, Ok(f)) => toml::Value::Float(f),
-            _ => toml::Value::String(text.to_owned()),
-        },
-    }
+fn with_all(choice: Choice, settings: &[Setting]) -> Choice {
+    settings.iter().fold(choice, |choice, (key, value)| choice.with(key, value.clone()))
 }
 
 #[cfg(test)]
@@ -108,28 +147,48 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_valid_ones_and_the_nearest() {
-        let error = Choice::parse("malacc").unwrap_err().0;
-        assert!(
-            error.contains("\"mallacc\"?") && error.contains("none, mallacc, limit"),
-            "{error}"
-        );
+    fn there_is_one_baseline_and_one_limit() {
+        for role in [Role::Baseline, Role::Limit] {
+            assert_eq!(registry().iter().filter(|model| model.role() == role).count(), 1);
+            assert_eq!(model_of(role).role(), role);
+        }
     }
 
     #[test]
-    fn settings_are_read_and_checked() {
-        let choice = Choice::parse("mallacc:entries=32,index=off").unwrap();
-        let parameters = choice.parameters();
-        assert!(parameters.contains(&("entries".into(), "32".into())));
-        assert!(parameters.contains(&("index".into(), "false".into())));
-        for (text, part) in [
-            ("mallacc:entires=3", "entries"),
-            ("mallacc:entries=0", "1 to 64"),
-            ("mallacc:entries", "key=value"),
-            ("none:x=1", "x"),
-        ] {
-            let error = Choice::parse(text).unwrap_err().0;
-            assert!(error.contains(part), "{error}");
+    fn what_models_declare_to_be_measured_can_be_built() {
+        let declared = ablations().into_iter().map(|(_, choice)| choice);
+        for choice in usual().into_iter().chain(sweep(&[1, 64])).chain(declared) {
+            assert!(choice.build().is_ok(), "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn ablations_leave_one_part_on_at_a_time_or_one_refinement_off() {
+        for model in registry() {
+            let Some(declared) = model.ablations() else { continue };
+            let of_model = |(name, choice): &(String, Choice)| {
+                let on = |switch: &&&str| {
+                    choice.parameters().contains(&(**switch, toml::Value::Boolean(true)))
+                };
+                let part = name.strip_prefix(declared.prefix)?.strip_prefix('/')?.to_owned();
+                let parts: Vec<&str> = declared.parts.iter().filter(on).copied().collect();
+                let refined = declared.refinements.iter().filter(on).count();
+                Some((part, parts, refined))
+            };
+            let all: Vec<_> = ablations().iter().filter_map(of_model).collect();
+            assert_eq!(all.len(), declared.parts.len() + declared.refinements.len());
+            for (name, parts, refined) in all {
+                match name.strip_prefix("no_") {
+                    None => assert_eq!(
+                        (vec![name.as_str()], declared.refinements.len()),
+                        (parts, refined)
+                    ),
+                    Some(_) => {
+                        assert_eq!(parts, declared.parts);
+                        assert_eq!(refined, declared.refinements.len() - 1);
+                    }
+                }
+            }
         }
     }
 }

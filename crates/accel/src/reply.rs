@@ -21,11 +21,23 @@ pub struct Marker {
 pub enum InjectKind {
     /// Executes on a port.
     Exec,
-    /// Executes in the malloc cache: takes a port, and the unit for [`Injected::busy`] cycles.
-    MallocUnit,
     /// Loads the line at this address; the result goes to the accelerator, not to a register, and
     /// retirement does not wait for it.
     Prefetch(u64),
+}
+
+/// Where a uop may issue, by purpose: which ports these are, the core family says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueTo {
+    /// Any port that adds integers and moves registers.
+    Integer,
+    /// Any port that loads.
+    Load,
+    /// Any port that takes conditional branches.
+    Branch,
+    /// The port of the accelerator's unit of this number ([`crate::Accelerator::units`]). The uop
+    /// keeps the unit for [`Injected::busy`] cycles.
+    Unit(u8),
 }
 
 /// A uop put in place of, or beside, software.
@@ -33,11 +45,11 @@ pub enum InjectKind {
 pub struct Injected {
     /// What it does.
     pub kind: InjectKind,
-    /// Ports it may issue to, bit n = port n.
-    pub ports: u8,
+    /// Where it may issue.
+    pub to: IssueTo,
     /// Cycles from issue to result.
     pub latency: u32,
-    /// Cycles the unit accepts nothing else.
+    /// Cycles in which its unit accepts nothing else; 0 if it only takes the unit's port.
     pub busy: u8,
     /// What it waits for.
     pub srcs: [Reg; 3],
@@ -53,7 +65,7 @@ impl Default for Injected {
     fn default() -> Self {
         Self {
             kind: InjectKind::Exec,
-            ports: 0,
+            to: IssueTo::Integer,
             latency: 1,
             busy: 0,
             srcs: [Reg::NONE; 3],

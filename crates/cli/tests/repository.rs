@@ -134,7 +134,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-report", &["mallacc-results"]),
     ("mallacc-fixtures", &["mallacc-results"]),
     ("mallacc-study", &["mallacc-traces", "sma", "sma-rig"]),
-    ("mallacc-paper", &["mallacc-results"]),
+    ("mallacc-paper", &["mallacc-accel", "mallacc-results"]),
     ("mallacc-stream", &[]),
     ("mallacc-predict", &["mallacc-params"]),
     ("mallacc-memory", &["mallacc-params"]),

@@ -1,11 +1,14 @@
 //! Prints the uops of machine code given in hex: `explain 4801d8 4829d9` (one block).
 
-use decode::{Block, Decoder, Reg, UopFlags, UopKind};
+use decode::{Block, Decoder, Family, Reg, UopFlags, UopKind};
 use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
 use mallacc_decode as decode;
 use stream::BlockDef;
 
-const FLAGS: [(u16, &str); 15] = [
+/// Bytes of a line.
+const LINE: u64 = 64;
+
+const FLAGS: [(u16, &str); 14] = [
     (UopFlags::FIRST, "first"),
     (UopFlags::LAST, "last"),
     (UopFlags::FUSED, "fused"),
@@ -19,7 +22,6 @@ const FLAGS: [(u16, &str); 15] = [
     (UopFlags::VECTOR, "vector"),
     (UopFlags::PREFETCH, "prefetch"),
     (UopFlags::SIMPLE_ADDRESS, "simple"),
-    (UopFlags::MARKER, "marker"),
     (UopFlags::MERGE, "merge"),
 ];
 
@@ -76,7 +78,7 @@ fn main() {
         lines.push(line);
     }
     let def = BlockDef { id: 0, addr: 0x40_0000, lens, bytes: code };
-    print(&Decoder::haswell().block(&def), &lines);
+    print(&Decoder::new(<&Family>::default(), LINE).block(&def), &lines);
 }
 
 fn print(block: &Block, lines: &[String]) {

@@ -8,16 +8,19 @@ use stream::BlockDef;
 use stream::marker;
 
 use crate::emit::{self, Emitted};
+use crate::family::{Family, ports};
 use crate::fuse;
 use crate::key::{Key, Prefix};
 use crate::operands::{Context, Operands, is_prefetch, uses_stack_engine};
-use crate::table::{Family, Table, ports};
+use crate::table::Table;
 use crate::uop::{Block, Branch, BranchKind, DecodeClass, Insn, Reg, Uop, UopFlags, UopKind};
 
 /// Decodes blocks for one core family.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     table: Table,
+    /// Bytes of a line of the instruction cache.
+    line: u64,
 }
 
 /// One instruction of the block with what is known of it before uops.
@@ -31,24 +34,9 @@ struct Item {
 }
 
 impl Decoder {
-    /// A decoder with this instruction table.
-    pub fn new(table: Table) -> Decoder {
-        Decoder { table }
-    }
-
-    /// A decoder for Haswell.
-    pub fn haswell() -> Decoder {
-        Decoder::new(Table::haswell())
-    }
-
-    /// A decoder for a family.
-    pub fn of(family: Family) -> Decoder {
-        Decoder::new(Table::of(family))
-    }
-
-    /// The instruction table.
-    pub fn table(&self) -> &Table {
-        &self.table
+    /// A decoder for a family whose instruction cache has lines of `line` bytes.
+    pub fn new(family: &'static Family, line: u64) -> Decoder {
+        Decoder { table: Table::of(family), line }
     }
 
     /// Decodes a block. Bytes that are no instruction become a one-cycle uop, counted in
@@ -66,7 +54,7 @@ impl Decoder {
                 && !marked[i]
                 && !marked[i - 1]
                 && !block.insns[i - 1].fused_with_previous
-                && fuse::macro_fuses(&items[i - 1].insn, &item.insn);
+                && fuse::macro_fuses(&items[i - 1].insn, &item.insn, self.line);
             let mut emitted = if item.insn.is_invalid() {
                 emit::invalid()
             } else {
@@ -102,9 +90,13 @@ impl Decoder {
             0..=4 => DecodeClass::Complex,
             _ => DecodeClass::Microcoded,
         };
+        let decoders = self.table.family().decoders;
+        let others = decoders.saturating_sub(1);
         let beside = match class {
-            DecodeClass::Simple => 3,
-            DecodeClass::Complex => 4u8.saturating_sub(slots).min(restricted(insn).unwrap_or(3)),
+            DecodeClass::Simple => others,
+            DecodeClass::Complex => {
+                decoders.saturating_sub(slots).min(restricted(insn).unwrap_or(others))
+            }
             DecodeClass::Microcoded => 0,
         };
         Insn {
@@ -296,7 +288,7 @@ fn push(
         for n in (0..4).rev().filter(|n| operands.merges & (1 << n) != 0) {
             emitted.uops.insert(0, emit::merge_uop(n));
         }
-        flag(&mut emitted.uops, code, insn.marker);
+        flag(&mut emitted.uops, code);
         if let Some(uop) = emitted.uops.first_mut() {
             uop.flags.0 |= UopFlags::FIRST;
         }
@@ -325,8 +317,8 @@ fn push(
     }
 }
 
-/// Flags that follow from the instruction: fences, serialisation, prefetches, markers.
-fn flag(uops: &mut [Uop], code: &Instruction, marker: bool) {
+/// Flags that follow from the instruction: fences, serialisation, prefetches.
+fn flag(uops: &mut [Uop], code: &Instruction) {
     use Mnemonic::*;
     let memory = (0..code.op_count()).any(|i| code.op_kind(i) == OpKind::Memory);
     let locked = code.has_lock_prefix() || (code.mnemonic() == Xchg && memory);
@@ -340,7 +332,7 @@ fn flag(uops: &mut [Uop], code: &Instruction, marker: bool) {
         | Int => UopFlags::SERIALIZE,
         m if is_prefetch(m) => UopFlags::PREFETCH,
         _ => 0,
-    } | if marker { UopFlags::MARKER } else { 0 };
+    };
     for uop in uops.iter_mut() {
         uop.flags.0 |= all;
         if all & UopFlags::PREFETCH != 0 {

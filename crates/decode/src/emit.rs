@@ -2,13 +2,14 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
+use crate::family::{Family, ports};
 use crate::fence;
 use crate::fuse;
 use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
 use crate::shape::{Exec, Recipe, plan};
-use crate::table::{Family, Row, Table, ports};
+use crate::table::{Row, Table};
 use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
 
 /// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
@@ -167,7 +168,7 @@ fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
     Emitted { uops: vec![uop], slots, unknown: false }
 }
 
-/// An addition of an immediate that rename carries out (Golden Cove; Haswell has no such row).
+/// An addition of an immediate that rename carries out: its row has no uops.
 fn renamed(operands: &Operands, insn: &Instruction) -> Emitted {
     let mut dsts = operands.dsts;
     dsts.extend(operands.flag_dsts.iter());
@@ -417,7 +418,7 @@ fn store_sources(insn: &Instruction, operands: &Operands) -> Names {
 }
 
 fn push_store(
-    family: Family,
+    family: &Family,
     uops: &mut Vec<Uop>,
     place: Option<(usize, Access)>,
     data: &Names,
@@ -429,10 +430,7 @@ fn push_store(
         uops.push(to_uop(UopKind::Exec, ports::STORE_DATA, 1, data, &none));
         return;
     };
-    // Haswell's port 7 has a simple address unit only: no index (Intel optimisation manual, table
-    // 2-17).
-    let on_load_ports = a.indexed && family == Family::Haswell;
-    let set = if on_load_ports { ports::LOAD } else { ports::STORE_ADDRESS };
+    let set = if a.indexed { family.indexed_store_address } else { ports::STORE_ADDRESS };
     let flags = vector | if a.indexed { UopFlags::INDEXED } else { 0 };
     for (kind, set, srcs) in
         [(UopKind::StoreAddress, set, &a.address), (UopKind::StoreData, ports::STORE_DATA, data)]

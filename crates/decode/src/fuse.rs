@@ -2,20 +2,18 @@
 
 use iced_x86::{ConditionCode, EncodingKind, Instruction, Mnemonic, OpKind};
 
-/// Bytes of a line of the instruction cache.
-const LINE: u64 = 64;
-
-/// Whether `first` and the conditional jump `second` right after it decode to one uop.
+/// Whether `first` and the conditional jump `second` right after it decode to one uop, with lines of
+/// `line` bytes in the instruction cache.
 ///
 /// Intel optimisation manual 2.4.2.1 (table of fusible pairs since Sandy Bridge) and Agner Fog,
 /// microarchitecture, Haswell, "Instruction fusion". A pair does not fuse when the first ends at
 /// the end of a line, because the decoders then see the second only in the next cycle.
-pub fn macro_fuses(first: &Instruction, second: &Instruction) -> bool {
+pub fn macro_fuses(first: &Instruction, second: &Instruction, line: u64) -> bool {
     let condition = second.condition_code();
     if !second.is_jcc_short_or_near() || condition == ConditionCode::None {
         return false;
     }
-    if second.ip().is_multiple_of(LINE) || !operands_fuse(first) {
+    if second.ip().is_multiple_of(line) || !operands_fuse(first) {
         return false;
     }
     fuses_with(first.mnemonic(), condition)

@@ -13,13 +13,13 @@
 //!
 //! | module | what it knows |
 //! |---|---|
+//! | [`family`] | the core families: tables, ports and quirks as data |
 //! | `key`, `table` | forms of instructions and what was measured for each |
 //! | `operands` | what an instruction reads and writes, partial registers, flag groups |
 //! | `idiom`, `fuse` | zeroing and moves at rename, macro-fusion, unlamination |
 //! | `shape` | how the uops of an instruction depend on each other |
 //! | `fence` | what fences order, and for how long |
 //! | `emit`, `decoder` | uops in order with their marks; blocks, markers, decoders |
-//! | `values` | addresses of straight-line code run by itself, as in block measurements |
 //!
 //! A [`Block`] is decoded once and executed many times: everything static about an instruction is
 //! worked out here, so that the core model's inner loop only adds times. What is measured
@@ -29,6 +29,7 @@
 
 mod decoder;
 mod emit;
+pub mod family;
 mod fence;
 mod fuse;
 mod idiom;
@@ -37,8 +38,9 @@ mod operands;
 mod shape;
 pub mod table;
 pub mod uop;
-pub mod values;
 
 pub use decoder::Decoder;
-pub use table::{Family, Table, TableError};
+pub use family::Family;
+pub use operands::is_prefetch;
+pub use table::{Table, TableError};
 pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};

@@ -8,8 +8,8 @@
 
 use iced_x86::Mnemonic;
 
+use crate::family::ports;
 use crate::operands::Names;
-use crate::table::ports;
 use crate::uop::Reg;
 
 /// An executing uop.

@@ -4,14 +4,9 @@ use std::collections::HashMap;
 
 use iced_x86::Mnemonic;
 
+use crate::family::{Family, ports};
 use crate::key::{self, Key, OPERANDS, Prefix};
 
-/// Haswell, from the uops.info measurements, and forms that they lack.
-const HASWELL: &[&str] =
-    &[include_str!("../data/haswell.tsv"), include_str!("../data/haswell_more.tsv")];
-/// Golden Cove, from LLVM's scheduling model, and what was measured better.
-const GOLDEN_COVE: &[&str] =
-    &[include_str!("../data/goldencove.tsv"), include_str!("../data/goldencove_more.tsv")];
 /// More uops than this are cut off; only privileged and system instructions have them.
 const UOPS_MAX: usize = 160;
 
@@ -58,28 +53,6 @@ impl Row {
     }
 }
 
-/// Port sets with a meaning of their own.
-pub mod ports {
-    /// Loads, and stores with an index register.
-    pub const LOAD: u8 = 0b0000_1100;
-    /// Addresses of stores.
-    pub const STORE_ADDRESS: u8 = 0b1000_1100;
-    /// Data of stores.
-    pub const STORE_DATA: u8 = 0b0001_0000;
-    /// Every port with an integer unit.
-    pub const ALU: u8 = 0b0110_0011;
-    /// Conditional branches.
-    pub const BRANCH: u8 = 0b0100_0001;
-    /// Every port with a vector unit.
-    pub const VECTOR: u8 = 0b0010_0011;
-    /// The port with shuffles.
-    pub const P5: u8 = 0b0010_0000;
-    /// The port with the divider.
-    pub const P0: u8 = 0b0000_0001;
-    /// The port with the integer multiplier and the vector adder.
-    pub const P1: u8 = 0b0000_0010;
-}
-
 /// Why a table cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("instruction table line {line}: {what} `{value}`: {rule}")]
@@ -94,79 +67,50 @@ pub struct TableError {
     pub rule: &'static str,
 }
 
-/// A core family with an instruction table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
-    /// Eight ports, numbered as in [`ports`].
-    #[default]
-    Haswell,
-    /// Twelve ports. The tables name them as Intel's event counters do: 0, 1, 5, 6 and b (11) for
-    /// arithmetic, 2, 3 and a (10) for loads, 7 and 8 for addresses of stores, 4 and 9 for their
-    /// data. A [`Row`] has Haswell's sets of the same purpose, [`ports::ALU`] for all five
-    /// arithmetic ports, and bit 7 for port 11 in any other set: the core knows what each set is
-    /// on its family. Forms that the tables lack have Haswell's rows.
-    GoldenCove,
-}
-
-impl Family {
-    /// All, with the names that machine files have for them.
-    pub const ALL: [(&str, Family); 2] =
-        [("haswell", Family::Haswell), ("goldencove", Family::GoldenCove)];
-
-    /// The family of that name.
-    pub fn find(name: &str) -> Option<Family> {
-        Self::ALL.iter().find(|(n, _)| *n == name).map(|(_, family)| *family)
-    }
-
-    /// The set in a row for a set of ports of the tables, a bit for each number.
-    fn ports(self, mask: u16) -> Option<u8> {
-        let arithmetic = mask & 0b1000_0110_0011;
-        match (self, mask) {
-            (Family::Haswell, _) => u8::try_from(mask).ok(),
-            (_, 0b0100_0000_1100) => Some(ports::LOAD),
-            (_, 0b0001_1000_0000) => Some(ports::STORE_ADDRESS),
-            (_, 0b0010_0001_0000) => Some(ports::STORE_DATA),
-            (_, 0b1000_0110_0011) => Some(ports::ALU),
-            _ if mask == arithmetic => Some((mask & 0xff) as u8 | (mask >> 4) as u8 & 0x80),
-            _ => None,
-        }
-    }
-}
-
 /// All rows of a core family, by form.
 #[derive(Clone, Debug)]
 pub struct Table {
     rows: HashMap<u64, Row>,
-    family: Family,
+    family: &'static Family,
 }
 
 impl Table {
-    /// The table of Haswell.
-    pub fn haswell() -> Table {
-        Table::of(Family::Haswell)
-    }
-
-    /// The table of a family: its own rows in place of Haswell's for the same forms.
-    pub fn of(family: Family) -> Table {
-        let own = match family {
-            Family::Haswell => &[],
-            Family::GoldenCove => GOLDEN_COVE,
+    /// The table of a family: its own rows in place of its base's for the same forms.
+    pub fn of(family: &'static Family) -> Table {
+        let mut table = match family.base {
+            Some(base) => Table { family, ..Table::of(base) },
+            None => Table { rows: HashMap::with_capacity(4096), family },
         };
-        let haswell = HASWELL.iter().map(|text| (*text, Family::Haswell));
-        // The texts are part of the program; a test reads them.
-        let rows = read(haswell.chain(own.iter().map(|text| (*text, family)))).unwrap_or_default();
-        Table { rows, family }
+        for text in family.tables {
+            // The texts are part of the program; a test finds all of their rows.
+            let _ = table.add(text);
+        }
+        table
     }
 
-    /// Reads tables in the format that their header describes; later ones replace earlier rows.
-    /// The ports are Haswell's.
-    pub fn parse(texts: &[&str]) -> Result<Table, TableError> {
-        let family = Family::Haswell;
-        Ok(Table { rows: read(texts.iter().map(|text| (*text, family)))?, family })
+    /// Adds the rows of a text in the format that its header describes, in place of earlier ones
+    /// for the same forms. The ports are the family's. An error leaves out what follows it.
+    pub fn add(&mut self, text: &str) -> Result<(), TableError> {
+        let names: HashMap<String, Mnemonic> =
+            Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
+        for (i, line) in text.lines().enumerate() {
+            if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
+                continue;
+            }
+            let row = parse_row(line, &names, self.family);
+            let (key, row) = row.map_err(|(what, value, rule)| TableError {
+                line: i + 1,
+                what,
+                value: value.to_string(),
+                rule,
+            })?;
+            self.rows.insert(key.packed(), row);
+        }
+        Ok(())
     }
 
     /// Whose it is.
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> &'static Family {
         self.family
     }
 
@@ -192,33 +136,12 @@ impl Table {
     }
 }
 
-/// The rows of texts, each with the family that its ports are of.
-fn read<'a>(
-    texts: impl Iterator<Item = (&'a str, Family)>,
-) -> Result<HashMap<u64, Row>, TableError> {
-    let names: HashMap<String, Mnemonic> =
-        Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
-    let mut rows = HashMap::with_capacity(4096);
-    for (text, family) in texts {
-        for (i, line) in text.lines().enumerate() {
-            if line.starts_with('#') || line.starts_with("form\t") || line.is_empty() {
-                continue;
-            }
-            let (key, row) = parse_row(line, &names, family).map_err(|(what, value, rule)| {
-                TableError { line: i + 1, what, value: value.to_string(), rule }
-            })?;
-            rows.insert(key.packed(), row);
-        }
-    }
-    Ok(rows)
-}
-
 type Fault<'a> = (&'static str, &'a str, &'static str);
 
 fn parse_row<'a>(
     line: &'a str,
     names: &HashMap<String, Mnemonic>,
-    family: Family,
+    family: &Family,
 ) -> Result<(Key, Row), Fault<'a>> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [form, fused, unfused, groups, low, high, cycles] = cells[..] else {
@@ -251,7 +174,7 @@ fn latency(text: &str) -> Result<Option<u8>, Fault<'_>> {
     Ok(Some(cycles.min(255) as u8))
 }
 
-fn parse_groups(text: &str, family: Family) -> Result<Vec<Group>, Fault<'_>> {
+fn parse_groups<'a>(text: &'a str, family: &Family) -> Result<Vec<Group>, Fault<'a>> {
     const RULE: &str = "count*p and port digits, joined by +";
     let mut left = UOPS_MAX;
     let mut groups = Vec::new();
@@ -263,7 +186,7 @@ fn parse_groups(text: &str, family: Family) -> Result<Vec<Group>, Fault<'_>> {
             let port = c.to_digit(12).ok_or(("ports", text, RULE))?;
             mask |= 1 << port;
         }
-        let mask = family.ports(mask).ok_or(("ports", text, "a set of ports of the family"))?;
+        let mask = family.set(mask).ok_or(("ports", text, "a set of ports of the family"))?;
         let count = n.min(left);
         left -= count;
         if count > 0 {

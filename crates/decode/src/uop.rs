@@ -42,11 +42,13 @@ impl Reg {
     pub const fn temp(n: u8) -> Reg {
         Reg(48 + (n & 7))
     }
-    /// The invisible register that orders the malloc cache's list instructions.
-    pub const MALLOC_ORDER: Reg = Reg(56);
-    /// Scratch name `n` (0..=3) for uops that an accelerator injects.
-    pub const fn inject(n: u8) -> Reg {
-        Reg(57 + (n & 3))
+    /// How many names an accelerator has for itself.
+    pub const ACCELERATOR: u8 = 7;
+    /// Name `n` (0..=6) for uops that an accelerator injects: no instruction reads or writes it, and
+    /// it keeps its value from one marker to the next.
+    pub const fn accelerator(n: u8) -> Reg {
+        assert!(n < Self::ACCELERATOR);
+        Reg(56 + n)
     }
 }
 
@@ -103,8 +105,6 @@ impl UopFlags {
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
     pub const SIMPLE_ADDRESS: u16 = 1 << 12;
-    /// Belongs to a marker: every machine leaves it out.
-    pub const MARKER: u16 = 1 << 13;
     /// Inserted at rename to merge a high-byte register into its full register: no slot in the
     /// decoders, allocated in a cycle of its own.
     pub const MERGE: u16 = 1 << 14;

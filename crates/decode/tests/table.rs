@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use iced_x86::{Decoder as Bytes, DecoderOptions, Instruction};
+use mallacc_decode::family::ports;
 use mallacc_decode::key::Key;
-use mallacc_decode::table::{Group, ports};
-use mallacc_decode::values::Values;
+use mallacc_decode::table::Group;
 use mallacc_decode::{Decoder, Family, Table, UopFlags};
 use proptest::prelude::*;
 use stream::BlockDef;
@@ -49,15 +49,14 @@ fn the_committed_table_is_what_the_generator_makes() {
 #[test]
 fn the_built_in_table_reads_completely() {
     let texts = [include_str!("../data/haswell.tsv"), include_str!("../data/haswell_more.tsv")];
-    let parsed = Table::parse(&texts).expect("every row reads");
     let forms: BTreeSet<&str> = texts
         .iter()
         .flat_map(|t| t.lines())
         .filter(|l| !l.starts_with('#') && !l.starts_with("form\t") && !l.is_empty())
         .filter_map(|l| l.split('\t').next())
         .collect();
-    assert_eq!(parsed.len(), forms.len(), "one form per row, no two forms with one key");
-    assert_eq!(Table::haswell().len(), parsed.len());
+    let read = Table::of(common::haswell()).len();
+    assert_eq!(read, forms.len(), "one form per row, no two forms with one key");
 }
 
 #[test]
@@ -79,9 +78,13 @@ fn golden_coves_table_is_what_the_generator_makes() {
     assert!(String::from_utf8_lossy(&run.stdout) == committed, "regenerate data/goldencove.tsv");
 }
 
+fn golden_cove() -> &'static Family {
+    Family::find("goldencove").unwrap()
+}
+
 #[test]
 fn golden_coves_rows_stand_in_place_of_haswells() {
-    let (haswell, table) = (Table::haswell(), Table::of(Family::GoldenCove));
+    let (haswell, table) = (Table::of(common::haswell()), Table::of(golden_cove()));
     assert!(table.len() >= haswell.len(), "forms that it lacks are Haswell's");
     let row = |hex: &str| {
         let code = common::bytes(hex);
@@ -102,8 +105,10 @@ fn golden_coves_rows_stand_in_place_of_haswells() {
 #[test]
 fn an_addition_that_rename_carries_out_depends_on_its_register_and_needs_no_port() {
     let code = common::bytes("4883c008"); // add rax,8
-    let uop = |family| Decoder::of(family).block(&common::def_at(common::BASE, &code)).uops[0];
-    let [old, new] = [Family::Haswell, Family::GoldenCove].map(uop);
+    let uop = |family| {
+        Decoder::new(family, common::LINE).block(&common::def_at(common::BASE, &code)).uops[0]
+    };
+    let [old, new] = [common::haswell(), golden_cove()].map(uop);
     assert!(new.flags.has_all(UopFlags::RENAMED) && !old.flags.has_all(UopFlags::RENAMED));
     assert_eq!((new.srcs, new.dsts), (old.srcs, old.dsts));
 }
@@ -111,7 +116,8 @@ fn an_addition_that_rename_carries_out_depends_on_its_register_and_needs_no_port
 #[test]
 fn an_addition_fused_with_its_branch_issues_as_that_branch() {
     let code = common::bytes("48ffc975fb"); // dec rcx; jne
-    let block = Decoder::of(Family::GoldenCove).block(&common::def_at(common::BASE, &code));
+    let block =
+        Decoder::new(golden_cove(), common::LINE).block(&common::def_at(common::BASE, &code));
     let [uop] = block.uops[..] else { panic!("one uop") };
     assert!(uop.flags.has(UopFlags::BRANCH) && !uop.flags.has(UopFlags::RENAMED));
     assert_eq!((uop.ports, uop.latency), (ports::BRANCH, 1));
@@ -129,8 +135,9 @@ fn a_bad_row_is_an_error_that_names_it() {
         ("frobnicate r64\t1\t1\t1*p0156\t1\t1\t1", "mnemonic"),
         ("add r65\t1\t1\t1*p0156\t1\t1\t1", "operand"),
     ] {
-        let error = Table::parse(&["# comment", row]).expect_err(row);
-        assert_eq!((error.line, error.what), (1, what), "{error}");
+        let text = format!("# comment\n{row}\n");
+        let error = Table::of(common::haswell()).add(&text).expect_err(row);
+        assert_eq!((error.line, error.what), (2, what), "{error}");
     }
 }
 
@@ -151,7 +158,7 @@ fn forms(blocks: &[Vec<u8>]) -> HashMap<u64, (Key, Instruction)> {
 #[test]
 fn nearly_all_forms_of_measured_code_are_in_the_table() {
     let Some(blocks) = measured_blocks() else { return };
-    let table = Table::haswell();
+    let table = Table::of(common::haswell());
     let forms = forms(&blocks);
     let missing: Vec<String> = forms
         .values()
@@ -166,20 +173,16 @@ fn nearly_all_forms_of_measured_code_are_in_the_table() {
 #[test]
 fn measured_blocks_decode_and_keep_the_invariants() {
     let Some(blocks) = measured_blocks() else { return };
-    let decoder = Decoder::haswell();
+    let decoder = common::decoder();
     for code in &blocks {
-        let def = common::def_at(common::BASE, code);
-        let block = decoder.block(&def);
-        common::check(&block);
-        let addresses = Values::new().run(&def);
-        assert_eq!(addresses.len(), block.slots.len(), "{code:02x?}");
+        common::check(&decoder.block(&common::def_at(common::BASE, code)));
     }
 }
 
 #[test]
 fn decoded_instructions_have_the_tables_counts() {
     let Some(blocks) = measured_blocks() else { return };
-    let (decoder, table) = (Decoder::haswell(), Table::haswell());
+    let (decoder, table) = (common::decoder(), Table::of(common::haswell()));
     let mut compared = 0;
     for (key, insn) in forms(&blocks).into_values() {
         let Some(row) = table.exact(key).filter(|r| r.unfused > 0) else { continue };
@@ -235,5 +238,5 @@ proptest! {
 /// One decoder for all cases.
 fn decoder() -> &'static Decoder {
     static DECODER: std::sync::OnceLock<Decoder> = std::sync::OnceLock::new();
-    DECODER.get_or_init(Decoder::haswell)
+    DECODER.get_or_init(common::decoder)
 }

@@ -194,12 +194,11 @@ fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> 
     }
     let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
     for (index, spec) in specs.iter().enumerate() {
-        if spec.accelerator.model == "none" {
+        if spec.accelerator.model().role() == accel::Role::Baseline {
             continue;
         }
-        let parameters = spec.accelerator.parameters();
-        let entries = parameters.iter().find(|(name, _)| name == "entries");
-        let _ = write!(text, "{:14}", entries.map_or(spec.name.as_str(), |(_, value)| value));
+        let size = spec.accelerator.size().map(|size| size.to_string());
+        let _ = write!(text, "{:14}", size.as_deref().unwrap_or(&spec.name));
         for run in runs {
             let item = &run.configurations[index];
             let base = run.baseline_of(item).and_then(|base| per_call(&calls(base)));

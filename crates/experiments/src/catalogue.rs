@@ -45,11 +45,11 @@ pub fn machines(name: Option<&str>) -> Result<String, Failure> {
             let _ = writeln!(text, "# {}\n", machine.name);
             let values = machine.write();
             if machine == Machine::default() {
-                text += &params::markdown(Machine::declared(), &values);
+                text += &params::markdown(&machine.parameters(), &values);
             } else {
                 let notes = Notes::of(&file);
                 let _ = writeln!(text, "{}", notes.head);
-                text += &notes.markdown(Machine::declared(), &values);
+                text += &notes.markdown(&machine.parameters(), &values);
             }
         }
     }

@@ -1,46 +1,36 @@
 //! From the options to configurations: machines times accelerators, with unique names.
 
-use accel::Choice;
+use accel::{Choice, Role};
 use params::ConfigError;
 use sim::ConfigSpec;
-use uarch::{Core, Machine};
+use uarch::Machine;
 
 use crate::error::Failure;
 use crate::plan::Selection;
 use crate::sweep::Entries;
 
-/// What is simulated when nothing else is asked for.
-const DEFAULT: [&str; 4] = ["none", "mallacc:entries=16", "mallacc:entries=32", "limit"];
-/// Parts of Mallacc and of the limit study, of which `--ablations` leaves one at a time.
-const PARTS: [&str; 3] = ["size_class", "list", "sampling"];
-/// Entries of Mallacc in ablations: room enough that its parts and not its size are compared.
-const ABLATION_ENTRIES: u64 = 32;
-
 /// The configurations that the options ask for.
 pub fn from_args(args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     let mut choices = Vec::new();
     if args.configs.is_empty() {
-        for text in DEFAULT {
-            choices.push(choice(text)?);
-        }
+        choices.extend(named(accel::registry::usual()));
     }
     for text in &args.configs {
         choices.push(choice(text)?);
     }
     if args.ablations {
-        choices.extend(ablations()?);
+        choices.extend(accel::registry::ablations());
     }
     on_machines(&args.machines, choices)
 }
 
-/// The baseline, Mallacc with so many entries each, and the limit.
+/// The baseline, every accelerator that has a size with so many entries each, and the limit.
 pub fn sweep(entries: &Entries, args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
-    let mut choices = vec![choice("none")?];
-    for size in &entries.0 {
-        choices.push(choice(&format!("mallacc:entries={size}"))?);
-    }
-    choices.push(choice("limit")?);
-    on_machines(&args.machines, choices)
+    on_machines(&args.machines, named(accel::registry::sweep(&entries.0)).collect())
+}
+
+fn named(choices: Vec<Choice>) -> impl Iterator<Item = (String, Choice)> {
+    choices.into_iter().map(|choice| (default_name(&choice), choice))
 }
 
 /// Each accelerator on each machine.
@@ -59,8 +49,8 @@ fn on_machines(
             )));
         }
         // Rules between parameters show when the machine is built.
-        let idle = Choice::parse("none")?.build()?;
-        Core::new(&machine, idle, ())
+        machine
+            .build(Choice::baseline().build()?)
             .map_err(|error| Failure::usage(format!("machine {name}: {}", error.0)))?;
         machines.push(machine);
     }
@@ -75,7 +65,7 @@ fn on_machines(
                 return Err(Failure::usage(format!(
                     "configuration {name:?} is there twice; name one of them: \
                      --config NAME={}",
-                    accelerator.text
+                    accelerator.text()
                 )));
             }
             let (machine, accelerator) = (machine.clone(), accelerator.clone());
@@ -98,39 +88,19 @@ fn choice(text: &str) -> Result<(String, Choice), ConfigError> {
     }
 }
 
-/// `baseline`, `mallacc-16`, `limit`; settings other than the number of entries follow a colon.
+/// `baseline`, `mallacc-16`, `limit`; settings other than the size follow a colon.
 fn default_name(choice: &Choice) -> String {
-    let entries = choice.parameters().into_iter().find(|(name, _)| name == "entries");
-    let mut name = match (choice.model.as_str(), entries) {
-        ("none", _) => "baseline".to_owned(),
-        (model, Some((_, entries))) => format!("{model}-{entries}"),
-        (model, None) => model.to_owned(),
+    let model = choice.model();
+    let mut name = match (model.role(), choice.size()) {
+        (Role::Baseline, _) => "baseline".to_owned(),
+        (_, Some(size)) => format!("{}-{size}", model.name()),
+        (_, None) => model.name().to_owned(),
     };
-    let settings = choice.text.split_once(':').map_or("", |(_, settings)| settings);
-    let others = settings.split(',').filter(|s| !s.is_empty() && !s.starts_with("entries="));
-    for (index, setting) in others.enumerate() {
+    for (index, setting) in choice.others().enumerate() {
         name.push(if index == 0 { ':' } else { ',' });
         name.push_str(setting);
     }
     name
-}
-
-/// Mallacc and the limit with only one part on, and Mallacc without the index.
-fn ablations() -> Result<Vec<(String, Choice)>, ConfigError> {
-    let mut all = Vec::new();
-    let mallacc = format!("mallacc:entries={ABLATION_ENTRIES}");
-    for (text, short) in [(mallacc.as_str(), "m32"), ("limit:", "limit")] {
-        for part in PARTS {
-            let others = PARTS.iter().filter(|other| **other != part);
-            let off: Vec<String> = others.map(|other| format!("{other}=off")).collect();
-            let separator = if text.ends_with(':') { "" } else { "," };
-            let choice = Choice::parse(&format!("{text}{separator}{}", off.join(",")))?;
-            all.push((format!("{short}/{part}"), choice));
-        }
-    }
-    let no_index = Choice::parse(&format!("{mallacc},index=off"))?;
-    all.push(("m32/no_index".into(), no_index));
-    Ok(all)
 }
 
 #[cfg(test)]
@@ -161,19 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn ablations_leave_one_part_on_at_a_time() {
-        let specs = from_args(&args(&["none"], true)).unwrap();
-        for spec in specs.iter().filter(|spec| !spec.name.ends_with("no_index")).skip(1) {
-            let on: Vec<String> = spec
-                .accelerator
-                .parameters()
-                .into_iter()
-                .filter(|(name, value)| PARTS.contains(&name.as_str()) && value == "true")
-                .map(|(name, _)| name)
-                .collect();
-            assert_eq!(spec.name.split('/').nth(1), Some(on.join("+").as_str()), "{}", spec.name);
-        }
-        assert_eq!(specs.len(), 1 + 2 * PARTS.len() + 1);
+    fn ablations_follow_what_was_asked_for() {
+        let parts = ["m32/size_class", "m32/list", "m32/sampling"];
+        let limits = ["limit/size_class", "limit/list", "limit/sampling"];
+        let expected = [&["baseline"][..], &parts, &limits, &["m32/no_index"]].concat();
+        assert_eq!(names(&["none"], true), expected);
     }
 
     #[test]

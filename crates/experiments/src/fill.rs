@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use accel::Role;
+use params::toml::Value;
 use results::model::{BASELINE, LIMIT};
 use results::{
     CacheStats, Configuration, CpiComponent, Exit, MallocCacheStats, ParameterValue,
@@ -44,12 +46,13 @@ pub fn configuration(
         values = measured.names.iter().map(|name| (name.clone(), 0)).collect();
     }
     let mut named = Named { values, missing: Vec::new() };
-    let accelerator = match spec.accelerator.model.as_str() {
-        "none" => BASELINE,
-        "limit" => LIMIT,
-        other => other,
+    let model = spec.accelerator.model();
+    let accelerator = match model.role() {
+        Role::Baseline => BASELINE,
+        Role::Limit => LIMIT,
+        Role::Candidate => model.name(),
     };
-    let has_cache = accelerator != BASELINE && accelerator != LIMIT;
+    let has_cache = model.role() == Role::Candidate;
     let area = spec.accelerator.build().ok().and_then(|model| model.area());
     let item = Configuration {
         name: spec.name.clone(),
@@ -78,15 +81,15 @@ pub fn configuration(
 }
 
 fn parameters(spec: &ConfigSpec) -> BTreeMap<String, ParameterValue> {
-    let value = |text: &str| match (text, text.parse::<i64>(), text.parse::<f64>()) {
-        ("true", ..) => ParameterValue::Bool(true),
-        ("false", ..) => ParameterValue::Bool(false),
-        (_, Ok(number), _) => ParameterValue::Integer(number),
-        (_, _, Ok(number)) => ParameterValue::Real(number),
-        _ => ParameterValue::Text(text.trim_matches('"').to_owned()),
+    let value = |value: Value| match value {
+        Value::Boolean(on) => ParameterValue::Bool(on),
+        Value::Integer(number) => ParameterValue::Integer(number),
+        Value::Float(number) => ParameterValue::Real(number),
+        Value::String(text) => ParameterValue::Text(text),
+        other => ParameterValue::Text(other.to_string()),
     };
     let all = spec.accelerator.parameters();
-    all.into_iter().map(|(name, text)| (name, value(&text))).collect()
+    all.into_iter().map(|(name, parameter)| (name.to_owned(), value(parameter))).collect()
 }
 
 fn cpi_stack(named: &mut Named) -> Vec<CpiComponent> {

@@ -178,7 +178,7 @@ fn simulate(
 ) -> Result<f64, Failure> {
     let mut target = micro::target(name, steps)?;
     let prepared = target.prepare()?;
-    let accelerator = Choice::parse("none")?;
+    let accelerator = Choice::baseline();
     let specs = [ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator }];
     let mut rows = Rows::open(None)?;
     let what = (WHOLE, specs.as_slice());

@@ -72,11 +72,11 @@ pub fn measure(
 ) -> Result<Study, Failure> {
     let machine = &settings.machine;
     let stored = settings.resume.as_deref().map(stored).transpose()?.unwrap_or_default();
-    let few = specs(&seed_configurations(), machine)?;
+    let few = specs(&seed_configurations(), machine);
     let conditions = conditions(settings);
     let mut study = Study { machine: head(machine), conditions, ..Study::default() };
     for (index, need) in needs.iter().enumerate() {
-        let all = specs(&need.configurations, machine)?;
+        let all = specs(&need.configurations, machine);
         let mut measured: Option<Measured> = None;
         // A recording has one layout.
         let seeds = need.seeds && settings.trace(need.subject).is_none();
@@ -150,10 +150,11 @@ fn stored(path: &Path) -> Result<Vec<Run>, Failure> {
     if path.exists() { Ok(Store::open_existing(path)?.list()?) } else { Ok(Vec::new()) }
 }
 
-fn specs(wanted: &[Wanted], machine: &Machine) -> Result<Vec<ConfigSpec>, Failure> {
-    let spec = |wanted: &Wanted| {
-        let accelerator = accel::Choice::parse(&wanted.accelerator)?;
-        Ok(ConfigSpec { name: wanted.name.clone(), machine: machine.clone(), accelerator })
+fn specs(wanted: &[Wanted], machine: &Machine) -> Vec<ConfigSpec> {
+    let spec = |wanted: &Wanted| ConfigSpec {
+        name: wanted.name.clone(),
+        machine: machine.clone(),
+        accelerator: wanted.accelerator.clone(),
     };
     wanted.iter().map(spec).collect()
 }
@@ -328,7 +329,7 @@ mod tests {
         let machine = Machine::find("haswell").unwrap();
         let figures: Vec<paper::Figure> = paper::Figure::all().collect();
         for need in paper::needs(&figures, &[]) {
-            for spec in specs(&need.configurations, &machine).unwrap() {
+            for spec in specs(&need.configurations, &machine) {
                 spec.accelerator.build().unwrap();
             }
         }

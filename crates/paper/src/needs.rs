@@ -1,6 +1,10 @@
 //! What has to be measured for a set of figures: each program once, with the configurations of all
 //! figures.
 
+use accel::mallacc::MallaccModel;
+use accel::registry::{ablations, model_of};
+use accel::{Choice, Role};
+
 use crate::figure::Figure;
 use crate::subject::{Kind, SUBJECTS, Subject};
 
@@ -23,17 +27,17 @@ pub const STEPS: [&str; 3] = ["size_class", "sampling", "list"];
 /// Sizes of Figure 17: even ones of the paper's range, and 25, which the paper names.
 pub const SIZES: [u64; 17] = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 25, 26, 28, 30, 32];
 
-/// A configuration by name, and what it is as `--config` takes it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A configuration by name, and what it is.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// The name that figures look it up by.
     pub name: String,
     /// Accelerator and settings.
-    pub accelerator: String,
+    pub accelerator: Choice,
 }
 
 /// A program to run, with what it is run for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Need {
     /// The program.
     pub subject: &'static Subject,
@@ -53,18 +57,18 @@ pub fn sized(entries: u64) -> String {
     format!("mallacc-{entries}")
 }
 
+/// The baseline, the limit, Mallacc with so many entries, or one of the declared ablations.
 fn wanted(name: &str) -> Wanted {
-    let off = |part: &str| -> String {
-        let others = STEPS.iter().filter(|step| **step != part);
-        others.map(|step| format!("{step}=off")).collect::<Vec<_>>().join(",")
+    let sized = || {
+        let entries: i64 = name.strip_prefix("mallacc-")?.parse().ok()?;
+        Some(Choice::of(&MallaccModel).with("entries", entries))
     };
-    let accelerator = match name.split_once('/') {
-        None if name == BASELINE => "none".into(),
-        None if name == LIMIT => "limit".into(),
-        None => format!("mallacc:entries={}", name.trim_start_matches("mallacc-")),
-        Some(("limit", part)) => format!("limit:{}", off(part)),
-        Some((_, part)) => format!("mallacc:entries=32,{}", off(part)),
+    let ablation = || ablations().into_iter().find(|(known, _)| known == name);
+    let accelerator = match name {
+        LIMIT => Some(Choice::of(model_of(Role::Limit))),
+        _ => sized().or_else(|| ablation().map(|(_, choice)| choice)),
     };
+    let accelerator = accelerator.unwrap_or_else(Choice::baseline);
     Wanted { name: name.to_owned(), accelerator }
 }
 
@@ -150,12 +154,24 @@ mod tests {
     }
 
     #[test]
+    fn only_the_baseline_is_configured_as_the_baseline() {
+        let all: Vec<Figure> = Figure::all().collect();
+        for wanted in needs(&all, &[]).iter().flat_map(|need| &need.configurations) {
+            let baseline = wanted.accelerator.model().role() == Role::Baseline;
+            assert_eq!(baseline, wanted.name == BASELINE, "{}", wanted.name);
+        }
+    }
+
+    #[test]
     fn a_part_is_what_remains_when_the_others_are_off() {
-        assert_eq!(
-            wanted("m32/list").accelerator,
-            "mallacc:entries=32,size_class=off,sampling=off"
-        );
-        assert_eq!(wanted("limit/sampling").accelerator, "limit:size_class=off,list=off");
-        assert_eq!(wanted("mallacc-8").accelerator, "mallacc:entries=8");
+        for (name, text) in [
+            (BASELINE, "none"),
+            (LIST_PART, "mallacc:entries=32,size_class=off,sampling=off"),
+            ("limit/sampling", "limit:size_class=off,list=off"),
+            ("mallacc-8", "mallacc:entries=8"),
+            (LIMIT, "limit"),
+        ] {
+            assert_eq!(wanted(name).accelerator, Choice::parse(text).unwrap(), "{name}");
+        }
     }
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use decode::{Block, Decoder};
 use stream::event::{self, Control, Event};
 use stream::{BlockDef, MarkerOp, Packet, StreamError};
-use uarch::NO_ADDRESS;
+use uarch::{NO_ADDRESS, StepRecord};
 
-use crate::batch::{Batch, Item, StepRecord};
+use crate::batch::{Batch, Item};
 use crate::plan::Planner;
 
 /// System calls that unmap: `mmap` (over existing mappings), `munmap`, `mremap`, `madvise`.
@@ -49,7 +49,7 @@ struct Open {
 
 /// Turns packets into batches.
 pub struct Aligner {
-    /// One for each core family, at least one.
+    /// One for each view of code, at least one.
     decoders: Vec<Decoder>,
     known: Vec<Known>,
     thread: Option<u32>,
@@ -72,7 +72,7 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// For the code of one stream and the core families of its machines.
+    /// For the code of one stream and the views that its machines have of it.
     pub fn new(decoders: Vec<Decoder>) -> Self {
         Self {
             decoders,
@@ -310,9 +310,9 @@ fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
 }
 
-/// The block as each family decodes it. They share the stream's addresses, so they must have the
-/// same memory slots; one that has not (of a gather, which has as many as its family loads) is the
-/// first family's.
+/// The block in each view. They share the stream's addresses, so they must have the same memory
+/// operands; one that has not (of a gather, which has as many as its family loads) is the first
+/// view's.
 fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
     let mut variants: Vec<Arc<Block>> = Vec::with_capacity(decoders.len());
     for decoder in decoders {
@@ -348,7 +348,10 @@ mod tests {
     fn cut(addr: u64, bytes: usize) -> Block {
         let code = [0x90, 0x48, 0x8b, 0x05, 0x10, 0x20, 0x30, 0x40];
         let (bytes, lens) = (code[..1 + bytes].to_vec(), vec![1, bytes as u8]);
-        whole_instructions(&Decoder::haswell(), &BlockDef { id: 0, addr, lens, bytes })
+        whole_instructions(
+            &Decoder::new(<&decode::Family>::default(), 64),
+            &BlockDef { id: 0, addr, lens, bytes },
+        )
     }
 
     #[test]

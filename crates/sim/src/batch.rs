@@ -3,23 +3,7 @@
 use std::sync::Arc;
 
 use decode::Block;
-
-/// One execution of a block, with offsets into the batch's addresses and values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepRecord {
-    /// The block's number.
-    pub block: u32,
-    /// First address; there is one for each memory slot of the block.
-    pub first_address: u32,
-    /// Addresses of further iterations of a repeated string instruction, after those.
-    pub repeats: u32,
-    /// First marker value.
-    pub first_value: u32,
-    /// Number of marker values.
-    pub values: u32,
-    /// Address of the block that comes next; 0 if unknown.
-    pub next: u64,
-}
+use uarch::StepRecord;
 
 /// Something other than a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +36,7 @@ pub enum Item {
 /// A piece of the stream, shared by all machines.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Blocks first used in this batch, as each core family decodes them; their numbers continue
+    /// Blocks first used in this batch, as each view of code decodes them; their numbers continue
     /// those of earlier batches.
     pub blocks: Vec<Vec<Arc<Block>>>,
     /// What happens, in order.

@@ -6,10 +6,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use accel::Choice;
-use decode::{Decoder, Family};
+use decode::Decoder;
 use params::ConfigError;
 use stream::{Packet, Source, StreamError};
-use uarch::{Core, Machine};
+use uarch::{CodeView, Machine};
 
 use crate::align::Aligner;
 use crate::batch::Batch;
@@ -106,10 +106,9 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, RunError> {
-    let families = families(specs)?;
-    let workers =
-        specs.iter().map(|spec| worker(spec, &families)).collect::<Result<Vec<_>, _>>()?;
-    let decoders = families.iter().map(|family| Decoder::of(*family)).collect();
+    let views = views(specs)?;
+    let workers = specs.iter().map(|spec| worker(spec, &views)).collect::<Result<Vec<_>, _>>()?;
+    let decoders = views.iter().map(|view| view.decoder()).collect();
     thread::scope(|scope| {
         let mut senders = Vec::new();
         let mut handles = Vec::new();
@@ -128,28 +127,33 @@ pub fn run(
     })
 }
 
-/// The core families of the machines, each once; Haswell where there is no machine.
-fn families(specs: &[ConfigSpec]) -> Result<Vec<Family>, RunError> {
-    let mut families = Vec::new();
+/// The views of code that the machines have, each once; the default machine's where there is none.
+fn views(specs: &[ConfigSpec]) -> Result<Vec<CodeView>, RunError> {
+    let mut views = Vec::new();
     for spec in specs {
-        let family = spec.machine.family();
-        let family = family.map_err(|error| RunError::Config { name: spec.name.clone(), error })?;
-        if !families.contains(&family) {
-            families.push(family);
+        let view = spec.machine.view().map_err(|error| spec.refused(error))?;
+        if !views.contains(&view) {
+            views.push(view);
         }
     }
-    if families.is_empty() {
-        families.push(Family::default());
+    if views.is_empty() {
+        views.push(CodeView::default());
     }
-    Ok(families)
+    Ok(views)
 }
 
-fn worker(spec: &ConfigSpec, families: &[Family]) -> Result<Worker, RunError> {
-    let config = |error| RunError::Config { name: spec.name.clone(), error };
-    let accelerator = spec.accelerator.build().map_err(config)?;
-    let family = spec.machine.family().map_err(config)?;
-    let at = families.iter().position(|known| *known == family).unwrap_or(0);
-    Ok(Worker::new(Core::new(&spec.machine, accelerator, ()).map_err(config)?, at))
+fn worker(spec: &ConfigSpec, views: &[CodeView]) -> Result<Worker, RunError> {
+    let refused = |error| spec.refused(error);
+    let accelerator = spec.accelerator.build().map_err(refused)?;
+    let view = spec.machine.view().map_err(refused)?;
+    let at = views.iter().position(|known| *known == view).unwrap_or(0);
+    Ok(Worker::new(spec.machine.build(accelerator).map_err(refused)?, at))
+}
+
+impl ConfigSpec {
+    fn refused(&self, error: ConfigError) -> RunError {
+        RunError::Config { name: self.name.clone(), error }
+    }
 }
 
 /// Reads the source to its end, the plan's end, or the user's stop.

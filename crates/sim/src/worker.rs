@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use decode::Block;
-use uarch::{Core, Step};
+use uarch::{Core, Steps};
 
 use crate::batch::{Batch, Item};
 use crate::totals::{Counters, OpenSample, Totals};
@@ -29,9 +29,9 @@ pub struct Measured {
 
 /// A machine at work.
 pub struct Worker {
-    core: Core,
+    core: Box<dyn Core>,
     /// Which of a batch's decodings is the core's.
-    family: usize,
+    view: usize,
     blocks: Vec<Arc<Block>>,
     timed: bool,
     /// Reading at the start of the current timed stretch.
@@ -43,12 +43,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A machine at the start of the stream, of the given number among its core families.
-    pub fn new(core: Core, family: usize) -> Self {
+    /// A machine at the start of the stream. `view`: the place of its view of code in each batch.
+    pub fn new(core: Box<dyn Core>, view: usize) -> Self {
         Self {
-            stretch: Counters::read(&core),
+            stretch: Counters::read(&*core),
             core,
-            family,
+            view,
             blocks: Vec::new(),
             timed: false,
             sample: None,
@@ -68,7 +68,7 @@ impl Worker {
 
     /// Takes one batch.
     pub fn batch(&mut self, batch: &Batch) {
-        self.blocks.extend(batch.blocks.iter().map(|block| Arc::clone(&block[self.family])));
+        self.blocks.extend(batch.blocks.iter().map(|block| Arc::clone(&block[self.view])));
         let mut next = 0;
         for item in &batch.items {
             match *item {
@@ -79,12 +79,12 @@ impl Worker {
                 Item::Timed(timed) => self.set_timed(timed),
                 Item::SampleBegin => {
                     self.drain_calls();
-                    let from = Counters::read(&self.core);
+                    let from = Counters::read(&*self.core);
                     self.sample = Some(OpenSample { from, ..OpenSample::default() });
                 }
                 Item::SampleEnd { instructions } => self.end_sample(instructions),
                 Item::ContextSwitch => self.core.context_switch(),
-                Item::Unmap { addr, len } => self.core.memory_mut().unmap(addr, len),
+                Item::Unmap { addr, len } => self.core.unmap(addr, len),
                 Item::Restart => self.restart(),
             }
         }
@@ -92,23 +92,9 @@ impl Worker {
     }
 
     fn steps(&mut self, batch: &Batch, from: usize, to: usize) {
-        for record in &batch.steps[from..to] {
-            let block = &*self.blocks[record.block as usize];
-            let (address, value) = (record.first_address as usize, record.first_value as usize);
-            let repeats = address + block.slots.len();
-            let step = Step {
-                block,
-                addresses: &batch.addresses[address..repeats],
-                repeats: &batch.addresses[repeats..repeats + record.repeats as usize],
-                values: &batch.values[value..value + record.values as usize],
-                next: record.next,
-            };
-            if self.timed {
-                self.core.execute(&step);
-            } else {
-                self.core.warm(&step);
-            }
-        }
+        let records = &batch.steps[from..to];
+        let steps = Steps::new(&self.blocks, records, &batch.addresses, &batch.values);
+        self.core.run(steps, self.timed);
     }
 
     fn set_timed(&mut self, timed: bool) {
@@ -117,7 +103,7 @@ impl Worker {
         }
         self.drain_calls();
         if timed {
-            self.stretch = Counters::read(&self.core);
+            self.stretch = Counters::read(&*self.core);
         } else {
             self.end_stretch();
         }
@@ -126,7 +112,7 @@ impl Worker {
     }
 
     fn end_stretch(&mut self) {
-        let now = Counters::read(&self.core);
+        let now = Counters::read(&*self.core);
         self.whole.counters.add_difference(&self.stretch, &now);
         self.stretch = now;
     }
@@ -143,7 +129,7 @@ impl Worker {
     fn end_sample(&mut self, instructions: u64) {
         self.drain_calls();
         let Some(sample) = self.sample.take() else { return };
-        let now = Counters::read(&self.core);
+        let now = Counters::read(&*self.core);
         self.points.push(sample.finish(&now, instructions, &mut self.sampled));
     }
 
@@ -154,7 +140,7 @@ impl Worker {
         self.whole = Totals::default();
         self.sampled = Totals::default();
         self.points.clear();
-        self.stretch = Counters::read(&self.core);
+        self.stretch = Counters::read(&*self.core);
     }
 
     /// The stream is over. A sample still open is dropped with its calls.
@@ -165,7 +151,7 @@ impl Worker {
         }
         let counters = self.core.accelerator().counters();
         Measured {
-            names: Counters::names(&self.core),
+            names: Counters::names(&*self.core),
             violations: counters.invariant_violations,
             pops: counters.pop_hits + counters.pop_misses,
             abandoned_calls: self.core.calls_mut().abandoned,

@@ -48,9 +48,11 @@ fn choices() -> Vec<ConfigSpec> {
 fn a_disabled_accelerator_equals_the_baseline_cycle_for_cycle() {
     let mut specs = vec![spec("baseline", Choice::parse("none").unwrap())];
     for model in registry() {
-        let settings = model.disabled();
-        let (text, model) = (model.name().to_owned(), model.name().to_owned());
-        specs.push(spec(&format!("{model}, off"), Choice { text, model, settings }));
+        let mut off = Choice::of(*model);
+        for (key, value) in model.disabled().as_table().unwrap() {
+            off = off.with(key, value.clone());
+        }
+        specs.push(spec(&format!("{}, off", model.name()), off));
     }
     let outcome = simulate(&mut Program::new().packets(3_000, 8), WHOLE, &specs);
     let baseline = counters(&outcome, 0);

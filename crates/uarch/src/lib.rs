@@ -1,23 +1,28 @@
-//! Machine configuration and the out-of-order core model.
+//! Machine configuration and core models.
 //!
 //! Reading order: [`params`] (what can be set), [`machine`] (a whole machine from a TOML file),
-//! `core` (a uop's life), then its stages: [`frontend`], [`calendar`] and [`ports`] (ports and
-//! reservation station), [`stores`], [`retire`]; [`calls`] measures allocator calls.
+//! [`core`] (what a core is to others) and [`kind`] (which there are); [`functional`] (all of a core
+//! but time); [`ooo`] (a uop's life out of order) with its stages [`frontend`], the folder's own
+//! files, and [`retire`]; [`calls`] measures allocator calls.
 
-pub mod calendar;
 pub mod calls;
-mod core;
+pub mod core;
 pub mod frontend;
+pub mod functional;
+pub mod kind;
 pub mod machine;
 pub mod observe;
+pub mod ooo;
 pub mod params;
-pub mod ports;
 pub mod retire;
-pub mod stores;
+pub mod step;
 
 pub use crate::calls::{Call, CallTracker};
-pub use crate::core::{Core, CoreCounters, NO_ADDRESS, Step};
-pub use crate::machine::Machine;
+pub use crate::core::Core;
+pub use crate::functional::Functional;
+pub use crate::machine::{CodeView, Machine};
 pub use crate::observe::{Observer, Times};
+pub use crate::ooo::{CoreCounters, OutOfOrder};
 pub use crate::params::CoreParams;
 pub use crate::retire::Component;
+pub use crate::step::{NO_ADDRESS, Step, StepRecord, Steps};

@@ -1,10 +1,15 @@
 //! A machine: core, memory hierarchy and predictors, read strictly from a TOML file.
 
-use decode::Family;
+use std::ops::{Deref, DerefMut};
+
+use accel::Accelerator;
+use decode::{Decoder, Family};
 use memory::MemoryParams;
-use params::{ConfigError, Param, params, toml, unknown_name};
+use params::{ConfigError, Param, ParamDoc, check_keys, params, toml, unknown_name};
 use predict::PredictParams;
 
+use crate::core::Core;
+use crate::kind::Kind;
 use crate::params::CoreParams;
 
 params! {
@@ -13,11 +18,68 @@ params! {
         /// Name in reports.
         name: String = "haswell".into(), "";
         /// The core.
-        core: CoreParams = CoreParams::default(), "";
+        core: CoreSection = CoreSection::default(), "";
         /// The memory hierarchy.
         memory: MemoryParams = MemoryParams::default(), "";
         /// The branch predictors.
         predict: PredictParams = PredictParams::default(), "";
+    }
+}
+
+/// The `[core]` section: what its kind of core takes. The parameters that cores share are read
+/// through it as fields; a kind's own ones are [`CoreSection::own`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreSection {
+    params: CoreParams,
+    own: toml::Table,
+}
+
+impl CoreSection {
+    /// The parameters that only its kind has, defaults filled in, for the kind's reader.
+    pub fn own(&self) -> toml::Value {
+        let mut all = self.kind.own_defaults();
+        all.extend(self.own.clone());
+        toml::Value::Table(all)
+    }
+}
+
+impl Deref for CoreSection {
+    type Target = CoreParams;
+
+    fn deref(&self) -> &CoreParams {
+        &self.params
+    }
+}
+
+impl DerefMut for CoreSection {
+    fn deref_mut(&mut self) -> &mut CoreParams {
+        &mut self.params
+    }
+}
+
+impl Param for CoreSection {
+    fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        let kind = match value.get("kind") {
+            Some(name) => Kind::read(name, &params::join(path, "kind"))?,
+            None => Kind::default(),
+        };
+        let mut shared = check_keys(value, path, kind.parameters())?;
+        let mut own = toml::Table::new();
+        for key in kind.own_defaults().keys() {
+            own.extend(shared.remove(key).map(|value| (key.clone(), value)));
+        }
+        Ok(Self { params: CoreParams::read(&toml::Value::Table(shared), path)?, own })
+    }
+
+    fn write(&self) -> toml::Value {
+        let taken = |key: &String| self.kind.parameters().iter().any(|doc| doc.name == key);
+        let values = [self.params.write(), self.own()];
+        let tables = values.into_iter().filter_map(|value| value.try_into::<toml::Table>().ok());
+        toml::Value::Table(tables.flatten().filter(|(key, _)| taken(key)).collect())
+    }
+
+    fn section() -> Option<&'static [ParamDoc]> {
+        Some(Kind::default().parameters())
     }
 }
 
@@ -66,9 +128,18 @@ impl Machine {
         Ok(machine)
     }
 
+    /// The declared parameters of a machine with this kind of core.
+    pub fn parameters(&self) -> Vec<ParamDoc> {
+        let mut all = Self::declared().to_vec();
+        for doc in all.iter_mut().filter(|doc| doc.name == "core") {
+            doc.section = Some(self.core.kind.parameters());
+        }
+        all
+    }
+
     /// The configuration as a machine file, every value with its unit and source.
     pub fn documented(&self) -> String {
-        params::documented(Self::declared(), &self.write())
+        params::documented(&self.parameters(), &self.write())
     }
 
     /// The fully resolved configuration as TOML.
@@ -80,56 +151,43 @@ impl Machine {
     }
 
     /// Whose instruction table and ports it has.
-    pub fn family(&self) -> Result<Family, ConfigError> {
+    pub fn family(&self) -> Result<&'static Family, ConfigError> {
         let name = &self.core.instructions;
-        let valid = Family::ALL.map(|(name, _)| name);
-        let unknown = || unknown_name("instruction table", name, name, &valid);
-        Family::find(name).ok_or_else(unknown)
+        Family::find(name).ok_or_else(|| {
+            let valid: Vec<&str> = Family::all().iter().map(|family| family.name).collect();
+            unknown_name("instruction table", name, name, &valid)
+        })
+    }
+
+    /// How it sees code. Machines whose views are equal can share decoded blocks.
+    pub fn view(&self) -> Result<CodeView, ConfigError> {
+        Ok(CodeView { family: self.family()?, line: self.memory.line })
+    }
+
+    /// Its core, cold.
+    pub fn build(&self, accelerator: Box<dyn Accelerator>) -> Result<Box<dyn Core>, ConfigError> {
+        self.core.kind.build(self, accelerator)
     }
 
     fn check(&self) -> Result<(), ConfigError> {
         self.family()?;
-        let core = &self.core;
-        for (name, value, low, high) in [
-            ("core.allocate_width", core.allocate_width, 1, 16),
-            ("core.retire_width", core.retire_width, 1, 16),
-            ("core.rob", core.rob, 8, 512),
-            ("core.rs", core.rs, 4, 250),
-            ("core.rs_loads", core.rs_loads, 1, 250),
-            ("core.lq", core.lq, 4, 256),
-            ("core.sq", core.sq, 4, 128),
-            ("core.idq", core.idq, 4, 256),
-            ("core.decode.queue", core.decode.queue, 4, 64),
-            ("core.decode.width", core.decode.width, 1, 8),
-            ("core.decode.predecode_width", core.decode.predecode_width, 1, 16),
-            ("core.uop_cache.width", core.uop_cache.width, 1, 16),
-            ("core.uop_cache.ways", core.uop_cache.ways, 1, 16),
-            ("core.uop_cache.line_uops", core.uop_cache.line_uops, 1, 16),
-            ("core.taken_branch", core.taken_branch, 1, 100),
-            ("core.store_forward", core.store_forward, 1, 100),
-        ] {
-            if !(low..=high).contains(&value) {
-                let rule = format!("must be {low} to {high}");
-                let near = value.clamp(low, high);
-                return Err(ConfigError::rule(name, value, &rule, &format!("try {near}")));
-            }
-        }
-        for (name, value) in [
-            ("core.uop_cache.sets", core.uop_cache.sets),
-            ("core.decode.predecode_bytes", core.decode.predecode_bytes),
-        ] {
-            if !value.is_power_of_two() {
-                let near = format!("try {}", value.next_power_of_two());
-                return Err(ConfigError::rule(name, value, "must be a power of two", &near));
-            }
-        }
-        let near = core.near_branches;
-        if near != 0 && (near < 4 || !near.is_power_of_two()) {
-            let rule = "must be 0 or a power of two from 4 on";
-            let remedy = format!("try {}", near.next_power_of_two().max(4));
-            return Err(ConfigError::rule("core.near_branches", near, rule, &remedy));
-        }
-        Ok(())
+        self.core.kind.check(self)
+    }
+}
+
+/// All that decoding depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeView {
+    /// The core family.
+    pub family: &'static Family,
+    /// Bytes of a line of the instruction cache.
+    pub line: u64,
+}
+
+impl CodeView {
+    /// A decoder for it.
+    pub fn decoder(self) -> Decoder {
+        Decoder::new(self.family, self.line)
     }
 }
 
@@ -153,9 +211,8 @@ mod tests {
         for (name, _) in BUILT_IN {
             let machine = Machine::find(name).unwrap();
             assert_eq!(machine.name, *name);
-            let none = accel::registry::find("none").unwrap();
-            let none = none.build(&none.defaults()).unwrap();
-            assert!(crate::Core::new(&machine, none, ()).is_ok(), "{name}");
+            let baseline = accel::Choice::baseline().build().unwrap();
+            assert!(machine.build(baseline).is_ok(), "{name}");
         }
     }
 
@@ -173,6 +230,7 @@ mod tests {
             ("[core]\nrobb = 4", "did you mean \"rob\""),
             ("[core.uop_cache]\nsets = 33", "must be a power of two; try 64"),
             ("[core]\ninstructions = \"hasvell\"", "did you mean \"haswell\""),
+            ("[core]\nkind = \"oo\"", "did you mean \"ooo\"? The valid ones are: ooo"),
             ("core = 3", "must be a section"),
             ("[core", "line 1: not valid TOML"),
         ] {

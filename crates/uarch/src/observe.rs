@@ -1,8 +1,6 @@
-//! Watching uops: every uop has its event times, and this is where they can be read.
+//! The uop observer: every uop has its event times, and this is where they can be read.
 
 use decode::Uop;
-
-use crate::ports::Port;
 
 /// Execution times of a uop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +11,8 @@ pub struct Times {
     pub issued: u64,
     /// Its result was there.
     pub completed: u64,
-    /// Port, one bit ([`crate::ports::number`]); 0 if it needed none.
-    pub port: Port,
+    /// Number of its port, in the core family's own counting, if it needed one.
+    pub port: Option<u8>,
 }
 
 /// Sees each fused uop allocate and retire, and each uop execute, in program order.

@@ -4,9 +4,14 @@
 //! Prediction of Basic Blocks on Recent Intel Microarchitectures" (ICS 2022); [7cpu] 7-cpu.com's
 //! measurements of an i7-4770.
 
+use crate::kind::Kind;
+
 params::params! {
-    /// The out-of-order core.
+    /// Parameters of cores. Which of them a core has, its kind says
+    /// ([`crate::kind::CoreKind::parameters`]).
     pub struct CoreParams {
+        /// Kind of core.
+        kind: Kind = Kind::default(), "";
         /// Core family of the instruction table: uops, ports, latencies (uops.info, Haswell).
         instructions: String = "haswell".into(), "";
         /// Fused uops allocated and renamed per cycle ([IOM]: 4).

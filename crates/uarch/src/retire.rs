@@ -6,6 +6,8 @@
 //! the fixed way from there to execution) to what held up its allocation, after that to its own
 //! execution. Older uops have all retired by then, so nothing else is left to wait for.
 
+use crate::frontend::FetchCause;
+
 /// Components of the CPI stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -86,6 +88,18 @@ impl Component {
             Self::Serialize => "serialize",
             Self::PageFault => "page_fault",
             Self::Accelerator => "accelerator",
+        }
+    }
+}
+
+impl From<FetchCause> for Component {
+    #[inline(always)]
+    fn from(cause: FetchCause) -> Self {
+        match cause {
+            FetchCause::Bandwidth => Self::FetchBandwidth,
+            FetchCause::Miss => Self::FetchMiss,
+            FetchCause::Mispredict => Self::Mispredict,
+            FetchCause::Redirect => Self::DecodeRedirect,
         }
     }
 }

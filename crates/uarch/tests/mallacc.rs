@@ -24,7 +24,7 @@ fn rig(accelerator: &str) -> Rig {
 fn block(rig: &mut Rig, code: &[Vec<String>]) -> Block {
     let flat: Vec<&str> = code.iter().flatten().map(String::as_str).collect();
     let block = rig.block(0x40_0000, &flat);
-    rig.core.memory_mut().warm_fetch(block.addr);
+    rig.core.functional_mut().memory.warm_fetch(block.addr);
     block
 }
 
@@ -90,7 +90,7 @@ fn list_instructions_are_chained_in_program_order() {
     let values = [5, DATA, DATA + 64, 5, DATA];
     let cycles = rig.repeated(&block, &values, 200);
     assert!(cycles >= 2.0 * UNIT, "{cycles}");
-    assert_eq!(rig.core.accelerator().counters().invariant_violations, 0);
+    assert_eq!(rig.core.functional_mut().markers.accelerator().counters().invariant_violations, 0);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_outstanding_prefetch_blocks_the_class_until_the_line_has_arrived() {
     let mut rig = rig("mallacc:entries=4,fallback_branch=off");
     let (a, b, c) = (DATA, DATA + 64, DATA + 128);
     seed(&mut rig, 5, a, b);
-    rig.core.memory_mut().warm_load(0, b, 8);
+    rig.core.functional_mut().memory.warm_load(0, b, 8);
     let code = [
         marker(MarkerOp::Pop, &[RSI]),
         marker(MarkerOp::PopEnd, &[RAX, RDX]),
@@ -111,7 +111,7 @@ fn an_outstanding_prefetch_blocks_the_class_until_the_line_has_arrived() {
     let load = rig.machine.memory.l1d.latency as f64;
     // Pop, its move of next, the prefetch's unit uop, the load, the push: one chain.
     close(cycles, UNIT + MOVE + UNIT + load + UNIT);
-    let counters = rig.core.accelerator().counters();
+    let counters = rig.core.functional_mut().markers.accelerator().counters();
     assert_eq!((counters.pop_hits, counters.invariant_violations), (200, 0));
     // Blocked from when the push could have gone (after the prefetch's unit uop) to the line.
     assert_eq!(counters.blocked_cycles, 200 * load as u64);
@@ -122,7 +122,7 @@ fn lookups_do_not_wait_for_a_blocked_class() {
     let mut rig = rig("mallacc:entries=4,fallback_branch=off");
     let (a, b, c) = (DATA, DATA + 64, DATA + 128);
     seed(&mut rig, 5, a, b);
-    rig.core.memory_mut().warm_load(0, b, 8);
+    rig.core.functional_mut().memory.warm_load(0, b, 8);
     let mut code = vec![
         marker(MarkerOp::Pop, &[RSI]),
         marker(MarkerOp::PopEnd, &[RAX, RDX]),
@@ -165,10 +165,10 @@ fn a_call_lasts_from_its_first_retirement_to_that_of_its_return() {
     code.push(plain("c3"));
     let block = block(&mut rig, &code);
     for _ in 0..20 {
-        rig.core.memory_mut().warm_load(0, DATA, 8);
+        rig.core.functional_mut().memory.warm_load(0, DATA, 8);
         rig.step_marked(&block, &[DATA], &[64, DATA]);
     }
-    let calls = std::mem::take(&mut rig.core.calls_mut().finished);
+    let calls = std::mem::take(&mut rig.core.functional_mut().calls.finished);
     assert_eq!(calls.len(), 20);
     // The first multiplication retires, then nine more of three cycles, then the return with the
     // last of them or a cycle later.

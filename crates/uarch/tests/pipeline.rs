@@ -391,7 +391,11 @@ fn moves_beyond_the_entries_for_shared_registers_execute() {
         machine.core.move_entries = entries;
         let mut rig = Rig::with(machine);
         rig.unrolled(&copies, &[], 50);
-        rig.log().iter().flat_map(|slot| &slot.uops).filter(|(_, times)| times.port != 0).count()
+        rig.log()
+            .iter()
+            .flat_map(|slot| &slot.uops)
+            .filter(|(_, times)| times.port.is_some())
+            .count()
     };
     assert_eq!(executed(0), 5 * 50, "without entries all execute");
     // rax keeps an entry, and each move counts for two cycles: of eight moves in two cycles at
@@ -406,13 +410,13 @@ fn a_load_that_misses_the_first_level_tlb_issues_again_after_its_translation() {
     // mov rax,[rax+rcx], each from another page, all of them mapped to one frame.
     let block = rig.block(0x40_0000, &["48 8b 04 08"]);
     rig.touch(&block, &[DATA]);
-    rig.core.memory_mut().alias(0xfff);
+    rig.core.functional_mut().memory.alias(0xfff);
     rig.touch(&block, &[DATA]);
     let pages = 200;
     let mut middle = 0;
     for page in 1..=pages {
         let address = DATA + 4096 * page;
-        rig.core.memory_mut().warm_translation(address);
+        rig.core.functional_mut().memory.warm_translation(address);
         rig.step(&block, &[address], 0);
         if page == pages / 2 {
             middle = rig.core.cycles();
@@ -430,13 +434,13 @@ fn loads_that_wait_for_one_page_all_take_their_port_twice() {
     // Eight loads from one page: on two ports four cycles, and issued again four more.
     let block = rig.block(0x40_0000, &["48 8b 03"; 8]);
     rig.touch(&block, &[DATA; 8]);
-    rig.core.memory_mut().alias(0xfff);
+    rig.core.functional_mut().memory.alias(0xfff);
     rig.touch(&block, &[DATA; 8]);
     let pages = 200;
     let mut middle = 0;
     for page in 1..=pages {
         let address = DATA + 4096 * page;
-        rig.core.memory_mut().warm_translation(address);
+        rig.core.functional_mut().memory.warm_translation(address);
         rig.step(&block, &[address; 8], 0);
         if page == pages / 2 {
             middle = rig.core.cycles();

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
+use accel::Choice;
 use decode::{Block, Decoder};
 use params::ConfigError;
 use stream::BlockDef;
-use uarch::{Component, Core, Machine, Observer, Step};
+use uarch::{Component, Machine, Observer, OutOfOrder, Step};
 
 use crate::category::Category;
 use crate::code::{self, BYTES_MAX};
-use crate::timeline::{Recorder, Timeline};
+use crate::timeline::{Timeline, UopLog};
 use crate::unroll::{self, Unrolled};
 
 /// Copies measured at least, unless the block is long: measurements take the difference of two
@@ -141,16 +142,15 @@ pub fn steady_state(machine: &Machine, bytes: &[u8]) -> Result<Prediction, Block
 impl Blocks {
     /// For blocks on this machine, without an accelerator.
     pub fn new(machine: &Machine) -> Result<Self, BlockError> {
-        let decoder = Decoder::of(machine.family()?);
+        let decoder = machine.view()?.decoder();
         let blocks = Self { machine: in_first_level(machine), decoder };
         blocks.core(())?;
         Ok(blocks)
     }
 
-    fn core<O: Observer>(&self, observer: O) -> Result<Core<O>, BlockError> {
-        let accelerator = accel::find("none")?;
-        let accelerator = accelerator.build(&accelerator.defaults())?;
-        Ok(Core::new(&self.machine, accelerator, observer)?)
+    fn core<O: Observer>(&self, observer: O) -> Result<OutOfOrder<O>, BlockError> {
+        let accelerator = Choice::baseline().build()?;
+        Ok(OutOfOrder::new(&self.machine, accelerator, observer)?)
     }
 
     /// Steady-state cycles per iteration of the block.
@@ -188,7 +188,7 @@ impl Blocks {
         skip: u64,
         iterations: u64,
     ) -> Result<Timeline, BlockError> {
-        let mut run = self.start(bytes, Recorder::new(self.decoder.table().family()))?;
+        let mut run = self.start(bytes, UopLog::default())?;
         run.advance(skip.min(TIMELINE_MAX));
         for iteration in 0..iterations.clamp(1, TIMELINE_MAX) {
             run.core.observer_mut().begin(iteration);
@@ -201,7 +201,8 @@ impl Blocks {
     fn start<O: Observer>(&self, bytes: &[u8], observer: O) -> Result<Run<O>, BlockError> {
         let def = code::block_def(bytes, unroll::CODE)?;
         let unrolled = Unrolled::new(&self.decoder, def);
-        let mut run = Run { core: self.core(observer)?, unrolled };
+        let line = self.machine.memory.line;
+        let mut run = Run { core: self.core(observer)?, unrolled, line };
         run.warm();
         Ok(run)
     }
@@ -228,8 +229,10 @@ fn in_first_level(machine: &Machine) -> Machine {
 
 /// A block on its way through a core.
 struct Run<O: Observer> {
-    core: Core<O>,
+    core: OutOfOrder<O>,
     unrolled: Unrolled,
+    /// Bytes of a line.
+    line: u64,
 }
 
 impl<O: Observer> Run<O> {
@@ -257,12 +260,12 @@ impl<O: Observer> Run<O> {
     fn warm(&mut self) {
         let (before, measured) = self.copies();
         let len = u64::from(self.unrolled.block().len);
-        let memory = self.core.memory_mut();
-        for line in unroll::code_lines((before + measured) * len, len) {
+        let memory = &mut self.core.functional_mut().memory;
+        for line in unroll::code_lines((before + measured) * len, len, self.line) {
             memory.warm_fetch(line);
         }
         memory.alias(unroll::PLACE_MASK);
-        for line in unroll::data_lines() {
+        for line in unroll::data_lines(self.line) {
             memory.warm_load(0, line, 1);
         }
     }
@@ -272,7 +275,7 @@ impl<O: Observer> Run<O> {
     /// measured penalty is there with twenty pages already; the profiler enters the kernel between
     /// the runs).
     fn translate(&mut self) {
-        let memory = self.core.memory_mut();
+        let memory = &mut self.core.functional_mut().memory;
         for (slot, &address) in self.unrolled.block().slots.iter().zip(self.unrolled.addresses()) {
             memory.warm_translation(address);
             memory.warm_translation(address + u64::from(slot.size) - 1);

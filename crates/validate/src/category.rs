@@ -74,11 +74,10 @@ fn uses_vectors(uop: &Uop) -> bool {
 mod tests {
     use super::*;
     use crate::code::{block_def, parse_hex};
-    use decode::Decoder;
 
     #[test]
     fn a_block_has_the_category_of_its_hardest_part() {
-        let decoder = Decoder::haswell();
+        let decoder = uarch::Machine::default().view().unwrap().decoder();
         for (hex, expected) in [
             ("4801c8", Category::ScalarInteger),   // add rax, rcx
             ("488b01", Category::Load),            // mov rax, [rcx]

@@ -12,6 +12,7 @@
 //! | [`code`] | machine code from hex; which blocks can be run by themselves |
 //! | [`blocks`] | steady-state cycles per iteration of an unrolled block |
 //! | [`unroll`] | copies of a block back to back, with the addresses of their memory accesses |
+//! | [`values`] | register and memory values of straight-line code, for the addresses |
 //! | [`timeline`], [`html`] | event cycles of every uop |
 //! | [`bhive`] | files of measured blocks; predictions for all rows |
 //! | [`category`] | what kind of work a block does |
@@ -32,6 +33,7 @@ pub mod score;
 pub mod tau;
 pub mod timeline;
 pub mod unroll;
+pub mod values;
 
 pub use bhive::{Measured, RowError};
 pub use blocks::{BlockError, Blocks, Prediction, steady_state};

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use decode::{Family, Uop, UopFlags, UopKind};
-use uarch::ports::number;
+use decode::{Uop, UopFlags, UopKind};
 use uarch::{Observer, Times};
 
 /// One uop and its event cycles, counted from the first event of the timeline.
@@ -44,8 +43,7 @@ pub struct Timeline {
 
 /// Collects events from the core.
 #[derive(Default)]
-pub struct Recorder {
-    family: Family,
+pub struct UopLog {
     watching: bool,
     iteration: u64,
     delivered: u64,
@@ -55,12 +53,7 @@ pub struct Recorder {
     uops: Vec<UopEvents>,
 }
 
-impl Recorder {
-    /// Of a core with this family's ports.
-    pub fn new(family: Family) -> Self {
-        Self { family, ..Self::default() }
-    }
-
+impl UopLog {
     /// What follows belongs to this iteration.
     pub fn begin(&mut self, iteration: u64) {
         self.watching = true;
@@ -85,7 +78,7 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
+impl Observer for UopLog {
     fn allocated(&mut self, delivered: u64, allocated: u64) {
         self.delivered = delivered;
         self.allocated = allocated;
@@ -103,7 +96,7 @@ impl Observer for Recorder {
             return;
         }
         let kind = match uop.kind {
-            _ if times.port == 0 => "rename",
+            _ if times.port.is_none() => "rename",
             UopKind::Exec => "exec",
             UopKind::Load => "load",
             UopKind::StoreAddress => "store-address",
@@ -115,7 +108,7 @@ impl Observer for Recorder {
             instruction: usize::from(uop.insn),
             kind,
             fused: uop.flags.has(UopFlags::FUSED) && !split,
-            port: number(self.family, times.port),
+            port: times.port,
             delivered: self.delivered,
             allocated: self.allocated,
             ready: times.ready,

@@ -5,10 +5,11 @@
 //! accesses meet if the low twelve bits of their addresses say so, but each page has a translation
 //! of its own.
 
-use decode::values::Values;
 use decode::{Block, Decoder};
 use stream::BlockDef;
 use uarch::NO_ADDRESS;
+
+use crate::values::Values;
 
 /// Address of the first copy. The instruction fetch sees addresses from here on.
 pub const CODE: u64 = 0x0040_01df;
@@ -27,18 +28,15 @@ pub const PLACE_MASK: u64 = ELSEWHERE | OFFSET_MASK;
 /// Bytes between the places of unknown address; they repeat after a page.
 const PLACE_BYTES: u64 = 32;
 
-/// Bytes of a cache line, or fewer.
-const LINE_BYTES: u64 = 64;
-
-/// The lines that so many bytes of copies, each `len` long, lie in.
-pub fn code_lines(bytes: u64, len: u64) -> impl Iterator<Item = u64> {
+/// The lines of `line` bytes that so many bytes of copies, each `len` long, lie in.
+pub fn code_lines(bytes: u64, len: u64, line: u64) -> impl Iterator<Item = u64> {
     let end = CODE + bytes.min(CODE_SPAN) + len;
-    (CODE & !(LINE_BYTES - 1)..end).step_by(LINE_BYTES as usize)
+    (CODE & !(line - 1)..end).step_by(line as usize)
 }
 
 /// The lines that memory accesses may meet: the frame and the places of unknown address.
-pub fn data_lines() -> impl Iterator<Item = u64> {
-    let page = |start: u64| (start..=start + OFFSET_MASK).step_by(LINE_BYTES as usize);
+pub fn data_lines(line: u64) -> impl Iterator<Item = u64> {
+    let page = |start: u64| (start..=start + OFFSET_MASK).step_by(line as usize);
     page(0).chain(page(ELSEWHERE))
 }
 
@@ -94,9 +92,11 @@ impl Unrolled {
 mod tests {
     use super::*;
     use crate::code::{block_def, parse_hex};
+    use uarch::Machine;
 
     fn unrolled(hex: &str) -> Unrolled {
-        Unrolled::new(&Decoder::haswell(), block_def(&parse_hex(hex).unwrap(), 0).unwrap())
+        let decoder = Machine::default().view().unwrap().decoder();
+        Unrolled::new(&decoder, block_def(&parse_hex(hex).unwrap(), 0).unwrap())
     }
 
     #[test]

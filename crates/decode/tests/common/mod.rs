@@ -2,11 +2,22 @@
 #![allow(dead_code, missing_docs)]
 
 use iced_x86::{Decoder as Bytes, DecoderOptions};
-use mallacc_decode::{Block, Decoder, Reg, Uop, UopFlags, UopKind};
+use mallacc_decode::{Block, Decoder, Family, Reg, Uop, UopFlags, UopKind};
 use stream::BlockDef;
 
 /// Address of every test block: the start of a line.
 pub const BASE: u64 = 0x40_0000;
+
+/// Bytes of a line.
+pub const LINE: u64 = 64;
+
+pub fn haswell() -> &'static Family {
+    Family::find("haswell").unwrap()
+}
+
+pub fn decoder() -> Decoder {
+    Decoder::new(haswell(), LINE)
+}
 
 pub fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
@@ -23,7 +34,7 @@ pub fn def_at(addr: u64, code: &[u8]) -> BlockDef {
 }
 
 pub fn block(hex: &str) -> Block {
-    Decoder::haswell().block(&def_at(BASE, &bytes(hex)))
+    decoder().block(&def_at(BASE, &bytes(hex)))
 }
 
 fn name(reg: Reg) -> String {

@@ -3,6 +3,20 @@
 //! Three ways lead there: the uop cache (a 32-byte window at a time), the legacy decoders (for
 //! windows that are not cached; they fill the cache), and the loop buffer. Program order in, times
 //! out; back-pressure comes from the allocation times that the core reports.
+//!
+//! It knows nothing of what comes after it, so that any core can have it. What it needs are the
+//! parameters, decoded blocks, and a [`FetchPort`] to the instruction cache. The core calls, in
+//! program order:
+//!
+//! 1. [`FrontEnd::insn`] for each instruction that it fetches, then for each of its fused uops
+//!    [`FrontEnd::deliver`], which says when the uop is in the queue, and [`FrontEnd::allocated`]
+//!    with the cycle in which the uop left it (a core without a queue: the cycle in which it issued).
+//! 2. At the end of a block one of [`FrontEnd::taken_branch`], [`FrontEnd::not_taken`] and
+//!    [`FrontEnd::redirect`]; the last also after whatever else restarts fetch.
+//! 3. [`FrontEnd::stall`] when nothing is delivered for some cycles.
+//!
+//! Cycles that it is told must not be before those that it has answered with for the same uop.
+//! [`FrontEnd::cause`] says why the newest uop came when it did.
 
 mod legacy;
 mod loop_buffer;
@@ -11,7 +25,9 @@ mod uop_cache;
 
 use decode::{Block, Insn};
 use memory::Memory;
+use params::ConfigError;
 
+use crate::kind::check_ranges;
 use crate::params::CoreParams;
 use legacy::Legacy;
 use loop_buffer::LoopBuffer;
@@ -20,8 +36,30 @@ use uop_cache::{UopCache, WINDOW_BYTES};
 
 /// Ring of allocation times: a power of two, at least the decoded-uop queue's length.
 const ALLOC_RING: usize = 256;
-const LINE_SHIFT: u32 = 6;
 const NOWHERE: u64 = u64::MAX;
+
+/// Where code comes from.
+pub trait FetchPort {
+    /// Fetches the line of `addr` in `cycle`; returns the cycle in which it is there, on a hit
+    /// [`CodeLines::latency`] later.
+    fn fetch_line(&mut self, addr: u64, cycle: u64) -> u64;
+}
+
+impl FetchPort for Memory {
+    #[inline(always)]
+    fn fetch_line(&mut self, addr: u64, cycle: u64) -> u64 {
+        self.fetch(addr, cycle).ready
+    }
+}
+
+/// What a [`FetchPort`] delivers.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeLines {
+    /// Bytes of a line, a power of two.
+    pub bytes: u64,
+    /// Cycles of a hit: hidden by the pipeline, only what a miss adds is felt.
+    pub latency: u64,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -65,6 +103,7 @@ pub struct FrontEnd {
     window_start: u8,
     window_slots: u32,
     line: u64,
+    line_shift: u32,
     fetch_latency: u64,
     legacy_extra: u64,
     switch: u64,
@@ -73,7 +112,7 @@ pub struct FrontEnd {
     delivered: u64,
     all_cached: bool,
     cause: FetchCause,
-    /// Until which delivery cycle a redirect is to blame.
+    /// The last delivery cycle that `cause` explains.
     cause_until: u64,
     allocated: [u64; ALLOC_RING],
     cache: UopCache,
@@ -85,9 +124,8 @@ pub struct FrontEnd {
 }
 
 impl FrontEnd {
-    /// An empty pipeline. `fetch_latency`: cycles of a hit in the instruction cache (hidden by the
-    /// pipeline; only what a miss adds is felt).
-    pub fn new(params: &CoreParams, fetch_latency: u64) -> Self {
+    /// An empty pipeline for code that comes in such lines.
+    pub fn new(params: &CoreParams, code: CodeLines) -> Self {
         Self {
             way: Way::Legacy,
             cycle: 0,
@@ -98,7 +136,8 @@ impl FrontEnd {
             window_start: 0,
             window_slots: 0,
             line: NOWHERE,
-            fetch_latency,
+            line_shift: code.bytes.trailing_zeros(),
+            fetch_latency: code.latency,
             legacy_extra: u64::from(params.legacy_decode_extra),
             switch: u64::from(params.decode.switch),
             bubble: u64::from(params.taken_branch) - 1,
@@ -120,21 +159,21 @@ impl FrontEnd {
         self.cycle
     }
 
-    /// To blame when allocation waits for a uop delivered in `cycle`.
+    /// What stalled allocation, if it had to wait for the newest fused uop.
     pub fn cause(&self) -> FetchCause {
         if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
     }
 
-    /// The next instruction in program order: one of its block's. Call [`FrontEnd::slot`] for each
-    /// of its fused uops.
+    /// The next instruction in program order: one of its block's. Call [`FrontEnd::deliver`] for
+    /// each of its fused uops.
     #[inline(always)]
-    pub fn insn(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
+    pub fn insn(&mut self, addr: u64, insns: &[Insn], index: usize, code: &mut impl FetchPort) {
         let window = addr / WINDOW_BYTES;
         if window != self.window && self.way != Way::Loop {
             self.enter_window(window, (addr % WINDOW_BYTES) as u8);
         }
         if self.way == Way::Legacy {
-            self.decode(addr, insns, index, memory);
+            self.decode(addr, insns, index, code);
         }
     }
 
@@ -165,19 +204,19 @@ impl FrontEnd {
         }
     }
 
-    fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
+    fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, code: &mut impl FetchPort) {
         let insn = &insns[index];
         // What follows the last one is not known here; it matters only to a comparison that no
         // branch of its own block follows.
         let next = insns.get(index + 1).unwrap_or(&insns[0]);
         let last = addr + u64::from(insn.len) - 1;
-        if last >> LINE_SHIFT != self.line {
-            self.line = last >> LINE_SHIFT;
+        if last >> self.line_shift != self.line {
+            self.line = last >> self.line_shift;
             let at = self.legacy.fetch_cycle();
-            let ready = memory.fetch(last, at).ready;
+            let ready = code.fetch_line(last, at);
             if ready > at + self.fetch_latency {
                 self.legacy.wait_for_code(ready - self.fetch_latency);
-                self.blame(FetchCause::Miss, ready - self.fetch_latency + 2);
+                self.note_cause(FetchCause::Miss, ready - self.fetch_latency + 2);
             }
         }
         let cycle = self.legacy.decode(addr, insn, next, self.room());
@@ -195,7 +234,7 @@ impl FrontEnd {
 
     /// Delivers the next fused uop; returns its cycle.
     #[inline(always)]
-    pub fn slot(&mut self) -> u64 {
+    pub fn deliver(&mut self) -> u64 {
         let room = self.room();
         if room > self.cycle {
             self.cycle = room;
@@ -271,11 +310,41 @@ impl FrontEnd {
         self.cycle = self.cycle.max(cycle);
         self.left = self.width;
         self.legacy.restart(self.cycle + self.legacy_extra - self.switch.min(self.legacy_extra));
-        self.blame(cause, self.cycle + self.legacy_extra);
+        self.note_cause(cause, self.cycle + self.legacy_extra);
     }
 
-    fn blame(&mut self, cause: FetchCause, until: u64) {
+    fn note_cause(&mut self, cause: FetchCause, until: u64) {
         self.cause = cause;
         self.cause_until = until;
     }
+}
+
+/// The first broken rule of the front end's parameters.
+pub fn check(core: &CoreParams) -> Result<(), ConfigError> {
+    check_ranges(&[
+        ("core.idq", core.idq, 4, 256),
+        ("core.decode.queue", core.decode.queue, 4, 64),
+        ("core.decode.width", core.decode.width, 1, 8),
+        ("core.decode.predecode_width", core.decode.predecode_width, 1, 16),
+        ("core.uop_cache.width", core.uop_cache.width, 1, 16),
+        ("core.uop_cache.ways", core.uop_cache.ways, 1, 16),
+        ("core.uop_cache.line_uops", core.uop_cache.line_uops, 1, 16),
+        ("core.taken_branch", core.taken_branch, 1, 100),
+    ])?;
+    for (name, value) in [
+        ("core.uop_cache.sets", core.uop_cache.sets),
+        ("core.decode.predecode_bytes", core.decode.predecode_bytes),
+    ] {
+        if !value.is_power_of_two() {
+            let near = format!("try {}", value.next_power_of_two());
+            return Err(ConfigError::rule(name, value, "must be a power of two", &near));
+        }
+    }
+    let near = core.near_branches;
+    if near != 0 && (near < 4 || !near.is_power_of_two()) {
+        let rule = "must be 0 or a power of two from 4 on";
+        let remedy = format!("try {}", near.next_power_of_two().max(4));
+        return Err(ConfigError::rule("core.near_branches", near, rule, &remedy));
+    }
+    Ok(())
 }

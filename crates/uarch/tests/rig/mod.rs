@@ -3,7 +3,7 @@
 
 use accel::Choice;
 use decode::{Block, Decoder, Uop};
-use mallacc_uarch::{Core, Machine, NO_ADDRESS, Observer, Step, Times};
+use mallacc_uarch::{Machine, NO_ADDRESS, Observer, OutOfOrder, Step, Times};
 use stream::BlockDef;
 use stream::marker::{MAGIC, MarkerOp, SLOT};
 
@@ -45,7 +45,7 @@ impl Observer for Log {
 /// A core under test.
 pub struct Rig {
     pub machine: Machine,
-    pub core: Core<Log>,
+    pub core: OutOfOrder<Log>,
     decoder: Decoder,
     blocks: u32,
 }
@@ -61,8 +61,9 @@ impl Rig {
 
     pub fn accelerated(machine: Machine, accelerator: &str) -> Self {
         let accelerator = Choice::parse(accelerator).unwrap().build().unwrap();
-        let core = Core::new(&machine, accelerator, Log::default()).unwrap();
-        Self { machine, core, decoder: Decoder::haswell(), blocks: 0 }
+        let core = OutOfOrder::new(&machine, accelerator, Log::default()).unwrap();
+        let decoder = machine.view().unwrap().decoder();
+        Self { machine, core, decoder, blocks: 0 }
     }
 
     /// Decodes instructions, each a hexadecimal text, at an address.

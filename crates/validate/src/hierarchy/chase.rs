@@ -11,8 +11,8 @@
 //! access, as in the loops behind published latencies; a prefetcher that goes by the address of
 //! the instruction sees them all.
 
-use accel::registry;
-use decode::{Block, Decoder};
+use accel::Choice;
+use decode::Block;
 use params::ConfigError;
 use stream::BlockDef;
 use uarch::{Core, Machine, Step};
@@ -23,11 +23,8 @@ const DATA: u64 = 0x7f00_0000_0000;
 /// The loop's instructions.
 const LOOP: &[u8] = &[0x48, 0x8b, 0x00, 0x48, 0xff, 0xc9, 0x75, 0xf8];
 const LENGTHS: [u8; 3] = [3, 3, 2];
-/// Bytes of a line, and bits of a page's offset.
-const LINE: u64 = 64;
+/// Bits of a page's offset.
 pub(super) const PAGE_SHIFT: u32 = 12;
-/// Lines of a page.
-const PAGE_LINES: u64 = (1 << PAGE_SHIFT) / LINE;
 /// Accesses that run with all times before the counted ones: many times a reorder buffer.
 const SETTLE: usize = 2_000;
 /// Accesses counted: a whole round of the smaller sizes several times over, and enough of the
@@ -55,7 +52,7 @@ impl Order {
 
 /// A chase that is ready to run: one round has warmed everything.
 pub struct Chase {
-    core: Core,
+    core: Box<dyn Core>,
     block: Block,
     places: Vec<u64>,
 }
@@ -63,14 +60,17 @@ pub struct Chase {
 impl Chase {
     /// Over `bytes`, a place in every line.
     pub fn lines(machine: &Machine, bytes: u64, order: Order) -> Result<Self, ConfigError> {
-        Self::new(machine, (0..bytes / LINE).map(|i| DATA + i * LINE).collect(), order)
+        let line = machine.memory.line;
+        Self::new(machine, (0..bytes / line).map(|i| DATA + i * line).collect(), order)
     }
 
     /// Over `pages` pages, a place in each. The places move on by a line from page to page, and
     /// by one more from one group of pages to the next, so that they spread over all sets of a
     /// cache as densely packed lines do.
     pub fn pages(machine: &Machine, pages: u64) -> Result<Self, ConfigError> {
-        let place = |i: u64| DATA + (i << PAGE_SHIFT) + (i + i / PAGE_LINES) % PAGE_LINES * LINE;
+        let line = machine.memory.line;
+        let lines = ((1 << PAGE_SHIFT) / line).max(1);
+        let place = |i: u64| DATA + (i << PAGE_SHIFT) + (i + i / lines) % lines * line;
         Self::new(machine, (0..pages).map(place).collect(), Order::Random)
     }
 
@@ -78,11 +78,9 @@ impl Chase {
         if order == Order::Random {
             shuffle(&mut places);
         }
-        let none = registry::find("none")?;
-        let core = Core::new(machine, none.build(&none.defaults())?, ())?;
+        let core = machine.build(Choice::baseline().build()?)?;
         let (lens, bytes) = (LENGTHS.to_vec(), LOOP.to_vec());
-        let block =
-            Decoder::of(machine.family()?).block(&BlockDef { id: 0, addr: CODE, lens, bytes });
+        let block = machine.view()?.decoder().block(&BlockDef { id: 0, addr: CODE, lens, bytes });
         let mut chase = Self { core, block, places };
         for at in 0..chase.places.len() {
             chase.core.warm(&step(&chase.block, &chase.places[at..=at]));
@@ -152,7 +150,7 @@ mod tests {
         let chase = Chase::pages(&machine, 1024).unwrap();
         let mut sets = [0; 512];
         for place in &chase.places {
-            sets[(place / LINE % 512) as usize] += 1;
+            sets[(place / 64 % 512) as usize] += 1;
         }
         assert!(sets.iter().all(|&count| count == 2), "{sets:?}");
     }

@@ -14,54 +14,35 @@
 
 mod allocate;
 mod branch;
+mod calendar;
 mod execute;
-mod marker;
+mod inject;
+mod kind;
 mod moves;
-mod repeat;
+mod ports;
 mod store;
-mod warm;
+mod stores;
 
-use accel::{Accelerator, Reply};
-use decode::{Block, BranchKind, Insn, Reg, Uop, UopFlags, UopKind};
-use memory::Memory;
+use accel::Accelerator;
+use decode::{Insn, Reg, Uop, UopFlags, UopKind};
 use params::ConfigError;
-use predict::Predictor;
-use stream::MarkerOp;
 
-use crate::calendar::Unit;
-use crate::calls::CallTracker;
-use crate::frontend::{FetchCause, FrontEnd};
+use crate::core::Core;
+use crate::frontend::{CodeLines, FetchCause, FetchCounters, FrontEnd};
+use crate::functional::{Functional, SiteCursor, each_iteration};
 use crate::machine::Machine;
 use crate::observe::{Observer, Times};
 use crate::params::CoreParams;
-use crate::ports::{Port, Ports};
 use crate::retire::{Component, Retire};
-use crate::stores::Stores;
+use crate::step::{NO_ADDRESS, Step};
 use allocate::Allocator;
+use calendar::Unit;
 use moves::Moves;
+use ports::{AcceleratorUnit, Port, Ports};
 use store::PendingStore;
+use stores::Stores;
 
-/// No address for a memory slot: masked off, zero iterations, or not executed.
-pub const NO_ADDRESS: u64 = u64::MAX;
-
-/// Counters for the branches to software fallbacks; an allocator has a handful of them.
-const FALLBACKS: usize = 64;
-
-/// One execution of a block.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
-    /// The block.
-    pub block: &'a Block,
-    /// An address, or [`NO_ADDRESS`], for each of its memory slots.
-    pub addresses: &'a [u64],
-    /// If it ends with a repeated string instruction: addresses of the iterations after the first,
-    /// as many for each as the instruction has memory slots.
-    pub repeats: &'a [u64],
-    /// Values of its markers' operands, in order.
-    pub values: &'a [u64],
-    /// Address of the block that this thread executes next; 0 when there is none.
-    pub next: u64,
-}
+pub use kind::OutOfOrderKind;
 
 /// Event counts of a core; caches and predictors keep their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,21 +71,21 @@ pub struct CoreCounters {
     pub asynchronous: u64,
 }
 
-/// One simulated core with its private hierarchy and accelerator.
-pub struct Core<O: Observer = ()> {
+/// An out-of-order core.
+pub struct OutOfOrder<O: Observer = ()> {
     params: CoreParams,
     page_fault_cycles: u64,
+    /// Bytes of a line.
+    line: u64,
+    functional: Functional,
     fetch: FrontEnd,
     allocator: Allocator,
     ports: Ports,
     divider: Unit,
-    malloc_unit: Unit,
+    /// The accelerator's units.
+    units: Vec<AcceleratorUnit>,
     stores: Stores,
     retire: Retire,
-    memory: Memory,
-    predictor: Predictor,
-    accelerator: Box<dyn Accelerator>,
-    reply: Reply,
     /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that no index
     /// needs a check.
     ready: [u64; 1 << u8::BITS],
@@ -121,36 +102,30 @@ pub struct Core<O: Observer = ()> {
     load_floor: u64,
     /// Completion of the newest branch uop.
     branch_done: u64,
-    /// Fused slot being filled: allocation cycle, who held it up, completion, what it waited for.
-    slot: Slot,
+    /// The fused uop in work.
+    fused: FusedUop,
     /// What the stack engine holds that has not been added to the stack pointer, in bytes.
     stack_sum: i16,
-    elide_until: Option<MarkerOp>,
-    /// Two-bit counters that predict the branches to the software fallbacks, by carrier address.
-    fallbacks: [u8; FALLBACKS],
     /// Retirement of the first instruction of the block in work.
     block_retired: u64,
-    /// Address of the string instruction that repeats.
-    repeating: u64,
-    repeat_bytes: u64,
-    /// Addresses of one iteration, in the places of its slots.
-    iteration: Vec<u64>,
-    calls: CallTracker,
     counters: CoreCounters,
     observer: O,
 }
 
 /// A fused uop on its way to retirement.
 #[derive(Clone, Copy)]
-struct Slot {
+struct FusedUop {
+    /// There is one.
     open: bool,
+    /// Allocation cycle, and what stalled it until then.
     allocated: u64,
     held: Component,
+    /// Completion of its last uop, and what that waited for.
     completed: u64,
     waited: Component,
 }
 
-const NO_SLOT: Slot = Slot {
+const NO_FUSED_UOP: FusedUop = FusedUop {
     open: false,
     allocated: 0,
     held: Component::FetchBandwidth,
@@ -158,28 +133,29 @@ const NO_SLOT: Slot = Slot {
     waited: Component::Execute,
 };
 
-impl<O: Observer> Core<O> {
+impl<O: Observer> OutOfOrder<O> {
     /// A core with cold caches and predictors.
     pub fn new(
         machine: &Machine,
         accelerator: Box<dyn Accelerator>,
         observer: O,
     ) -> Result<Self, ConfigError> {
-        let params = machine.core.clone();
-        let latency = machine.memory.l1i.latency;
+        let params = CoreParams::clone(&machine.core);
+        let family = machine.family()?;
+        let units = accelerator.units().into_iter().map(|unit| AcceleratorUnit::new(unit, family));
+        let units = units.collect::<Result<_, _>>()?;
+        let code = CodeLines { bytes: machine.memory.line, latency: machine.memory.l1i.latency };
         Ok(Self {
             page_fault_cycles: machine.memory.page_fault.cycles,
-            fetch: FrontEnd::new(&params, latency),
+            line: machine.memory.line,
+            functional: Functional::new(machine, accelerator)?,
+            fetch: FrontEnd::new(&params, code),
             allocator: Allocator::new(&params),
-            ports: Ports::new(machine.family()?),
+            ports: Ports::new(family),
             divider: Unit::default(),
-            malloc_unit: Unit::default(),
+            units,
             stores: Stores::new(),
             retire: Retire::new(params.retire_width, u64::from(params.allocate_to_issue)),
-            memory: Memory::new(&machine.memory)?,
-            predictor: Predictor::new(&machine.predict)?,
-            accelerator,
-            reply: Reply::default(),
             ready: [0; 1 << u8::BITS],
             from_load: 0,
             moves: Moves::new(params.move_entries),
@@ -188,127 +164,55 @@ impl<O: Observer> Core<O> {
             written: 0,
             load_floor: 0,
             branch_done: 0,
-            slot: NO_SLOT,
+            fused: NO_FUSED_UOP,
             stack_sum: 0,
-            elide_until: None,
-            fallbacks: [0; FALLBACKS],
             block_retired: 0,
-            repeating: 0,
-            repeat_bytes: 0,
-            iteration: Vec::new(),
-            calls: CallTracker::default(),
             counters: CoreCounters::default(),
             observer,
             params,
         })
     }
 
-    /// Cycles so far: the newest retirement.
-    pub fn cycles(&self) -> u64 {
-        self.retire.last()
-    }
-
-    /// Cycles charged to each component; they sum to [`Core::cycles`].
-    pub fn cpi_stack(&self) -> [u64; Component::COUNT] {
-        self.retire.stack
-    }
-
-    /// Event counts.
-    pub fn counters(&self) -> CoreCounters {
-        self.counters
-    }
-
-    /// How fused uops came through fetch and decode.
-    pub fn fetch_counters(&self) -> crate::frontend::FetchCounters {
-        self.fetch.counters
-    }
-
-    /// The hierarchy, for its statistics.
-    pub fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
-    /// The hierarchy, to forget unmapped ranges.
-    pub fn memory_mut(&mut self) -> &mut Memory {
-        &mut self.memory
-    }
-
-    /// The predictors, for their statistics.
-    pub fn predictor(&self) -> &Predictor {
-        &self.predictor
-    }
-
-    /// The accelerator, for its counters.
-    pub fn accelerator(&self) -> &dyn Accelerator {
-        &*self.accelerator
-    }
-
-    /// Allocator calls.
-    pub fn calls_mut(&mut self) -> &mut CallTracker {
-        &mut self.calls
-    }
-
-    /// Whoever watches the uops.
+    /// The uop observer.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
 
-    /// Another thread runs on this core from now on.
-    pub fn context_switch(&mut self) {
-        self.accelerator.context_switch();
-        self.elide_until = None;
-        self.calls.abandon();
-        self.drain(u64::from(self.params.syscall));
-    }
-
-    /// Executes a block with all times.
-    pub fn execute(&mut self, step: &Step) {
-        let block = step.block;
-        if self.continues_repeat(block) {
-            self.repeat_iteration(step, step.addresses, true);
-            return;
-        }
+    /// A block that is no further iteration of the string instruction before it.
+    #[inline(always)]
+    fn block(&mut self, step: &Step) {
         self.block_retired = 0;
-        self.repeat_bytes = 0;
-        if self.elide_until.is_some() || !block.markers.is_empty() {
-            self.execute_marked(step);
+        self.functional.repeats.restart();
+        if self.functional.markers.eliding() || !step.block.markers.is_empty() {
+            self.marked_block(step);
         } else {
-            for index in 0..block.insns.len() {
+            for index in 0..step.block.insns.len() {
                 self.instruction(step, index);
             }
         }
-        if self.elide_until.is_none() {
+        if self.functional.markers.eliding() {
+            self.functional.warm_branch(step);
+        } else {
             if !step.repeats.is_empty() {
                 self.repeat(step);
             }
             self.resolve_branch(step);
-        } else {
-            // The predictors see the same branches whatever the accelerator leaves out. Otherwise
-            // shifted histories would move mispredictions about in code that has nothing to do
-            // with allocation, by more than an accelerator gains.
-            self.warm_branch(step);
         }
-        self.note_repeat(block);
+        self.functional.repeats.note(step.block);
     }
 
     /// A block with markers, or within an elided region.
-    fn execute_marked(&mut self, step: &Step) {
+    fn marked_block(&mut self, step: &Step) {
         let block = step.block;
-        let (mut next_marker, mut next_value) = (0, 0);
-        for index in 0..block.insns.len() {
-            if let Some(site) = block.markers.get(next_marker)
-                && usize::from(site.insn) == index
-            {
-                next_marker += 1;
-                let count = site.op.values();
-                let values = step.values.get(next_value..next_value + count).unwrap_or(&[]);
-                next_value += count;
-                self.marker(site, values, block.addr + u64::from(block.insns[index].offset), true);
+        let mut sites = SiteCursor::new(step);
+        for (index, insn) in block.insns.iter().enumerate() {
+            if let Some((site, values)) = sites.at(index) {
+                self.marker(site, values, block.addr + u64::from(insn.offset));
             }
-            if block.insns[index].marker {
+            if insn.marker {
                 continue;
             }
-            if self.elide_until.is_some() {
+            if self.functional.markers.eliding() {
                 self.counters.elided += 1;
                 continue;
             }
@@ -321,7 +225,7 @@ impl<O: Observer> Core<O> {
         let block = step.block;
         let insn = &block.insns[index];
         let pc = block.addr + u64::from(insn.offset);
-        self.fetch.insn(pc, &block.insns, index, &mut self.memory);
+        self.fetch.insn(pc, &block.insns, index, &mut self.functional.memory);
         if insn.reads_rsp | insn.writes_rsp | (insn.stack_delta != 0) {
             self.stack_engine(insn);
         }
@@ -336,7 +240,7 @@ impl<O: Observer> Core<O> {
         self.counters.instructions += 1;
         if self.block_retired == 0 {
             self.block_retired = self.retire.last();
-            self.calls.first_instruction(self.block_retired);
+            self.functional.calls.first_instruction(self.block_retired);
         }
     }
 
@@ -358,23 +262,24 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    /// The last fused slot retires, then the stores may write.
+    /// The last fused uop retires, then the stores may write.
     #[inline(always)]
     fn finish_instruction(&mut self) {
-        self.close_slot();
+        self.retire_fused();
         if self.pending_count > 0 {
             self.write_stores();
         }
     }
 
     #[inline(always)]
-    fn close_slot(&mut self) {
-        let slot = self.slot;
-        if slot.open {
-            let cycle = self.retire.retire(slot.allocated, slot.held, slot.completed, slot.waited);
+    fn retire_fused(&mut self) {
+        let fused = self.fused;
+        if fused.open {
+            let cycle =
+                self.retire.retire(fused.allocated, fused.held, fused.completed, fused.waited);
             self.allocator.retired(cycle);
             self.observer.retired(cycle);
-            self.slot.open = false;
+            self.fused.open = false;
         }
     }
 
@@ -384,9 +289,28 @@ impl<O: Observer> Core<O> {
         self.allocator.barrier(end, Component::Serialize);
     }
 
-    fn syscall(&mut self) {
-        self.counters.syscalls += 1;
-        self.drain(u64::from(self.params.syscall));
+    /// The iterations after the first of the block's last instruction.
+    #[cold]
+    fn repeat(&mut self, step: &Step) {
+        let mut buffer = self.functional.repeats.take_buffer();
+        each_iteration(step, &mut buffer, |step| self.repeat_iteration(step));
+        self.functional.repeats.give_back(buffer);
+    }
+
+    /// A further iteration: its uops come from the microcode sequencer. Of copies and fills only
+    /// the load and the store: the microcode moves the pointers for many elements at once.
+    fn repeat_iteration(&mut self, step: &Step) {
+        let block = step.block;
+        let Some(stores) = self.functional.repeats.costs(block, step.addresses) else { return };
+        let Some(insn) = block.insns.last() else { return };
+        let pc = block.addr + u64::from(insn.offset);
+        let first = usize::from(insn.first_uop);
+        for uop in &block.uops[first..first + usize::from(insn.uops)] {
+            if !stores || uop.kind != UopKind::Exec {
+                self.uop(step, uop, pc);
+            }
+        }
+        self.finish_instruction();
     }
 
     /// The first touch of a page, known in `cycle`: when the access goes on, and what it waited
@@ -399,5 +323,82 @@ impl<O: Observer> Core<O> {
         let end = cycle + self.page_fault_cycles;
         self.allocator.barrier(end, Component::PageFault);
         (end, Component::PageFault)
+    }
+}
+
+/// The core by itself answers the same as behind the trait: what watches uops has it so.
+impl<O: Observer> OutOfOrder<O> {
+    /// See [`Core::execute`].
+    pub fn execute(&mut self, step: &Step) {
+        if self.functional.repeats.continues(step.block) {
+            self.repeat_iteration(step);
+        } else {
+            self.block(step);
+        }
+    }
+
+    /// See [`Core::warm`].
+    pub fn warm(&mut self, step: &Step) {
+        self.functional.warm(step);
+    }
+
+    /// See [`Core::context_switch`].
+    pub fn context_switch(&mut self) {
+        self.functional.context_switch();
+        self.drain(u64::from(self.params.syscall));
+    }
+
+    /// See [`Core::cycles`].
+    pub fn cycles(&self) -> u64 {
+        self.retire.last()
+    }
+
+    /// See [`Core::counters`].
+    pub fn counters(&self) -> CoreCounters {
+        self.counters
+    }
+
+    /// See [`Core::cpi_stack`].
+    pub fn cpi_stack(&self) -> [u64; Component::COUNT] {
+        self.retire.stack
+    }
+
+    /// See [`Core::functional_mut`].
+    pub fn functional_mut(&mut self) -> &mut Functional {
+        &mut self.functional
+    }
+}
+
+impl<O: Observer + Send> Core for OutOfOrder<O> {
+    fn execute(&mut self, step: &Step) {
+        self.execute(step);
+    }
+
+    fn context_switch(&mut self) {
+        self.context_switch();
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycles()
+    }
+
+    fn counters(&self) -> CoreCounters {
+        self.counters()
+    }
+
+    fn fetch_counters(&self) -> FetchCounters {
+        self.fetch.counters
+    }
+
+    fn cpi_stack(&self) -> [u64; Component::COUNT] {
+        self.cpi_stack()
+    }
+
+    fn functional(&self) -> &Functional {
+        &self.functional
+    }
+
+    fn functional_mut(&mut self) -> &mut Functional {
+        self.functional_mut()
     }
 }

@@ -60,8 +60,8 @@ impl Allocator {
         }
     }
 
-    /// The earliest cycle for the next fused uop, delivered in `delivered`. `held` of the caller's
-    /// choice when delivery decides.
+    /// The earliest cycle for the next fused uop, delivered in `delivered`. `late` is what stalled
+    /// allocation if delivery decides.
     #[inline(always)]
     pub fn next(&mut self, delivered: u64, late: Component) -> u64 {
         let mut cycle = self.cycle;
@@ -92,7 +92,7 @@ impl Allocator {
         self.retired_count += 1;
     }
 
-    /// From when on a load queue entry is free.
+    /// Cycle at which a load-queue entry frees up.
     #[inline(always)]
     pub fn load_entry(&self) -> u64 {
         self.loads[self.load_count.wrapping_sub(self.lq) as usize % QUEUE_RING]
@@ -105,7 +105,7 @@ impl Allocator {
         self.load_count += 1;
     }
 
-    /// From when on a store queue entry is free.
+    /// Cycle at which a store-queue entry frees up.
     #[inline(always)]
     pub fn store_entry(&self) -> u64 {
         self.stores[self.store_count.wrapping_sub(self.sq) as usize % QUEUE_RING]

@@ -1,19 +1,28 @@
 //! Values of straight-line code, against results computed here with ordinary arithmetic.
 
-mod common;
-
-use common::{BASE, bytes, def_at};
-use mallacc_decode::Decoder;
-use mallacc_decode::values::Values;
+use iced_x86::{Decoder as Bytes, DecoderOptions};
+use mallacc_validate::values::Values;
+use mallacc_validate::{bhive, code};
 use proptest::prelude::*;
+use stream::BlockDef;
+use uarch::Machine;
+
+/// Where the blocks lie.
+const BASE: u64 = 0x40_0000;
+
+fn def_at(addr: u64, code: &[u8]) -> BlockDef {
+    let insns = Bytes::with_ip(64, code, addr, DecoderOptions::NONE);
+    let lens = insns.into_iter().map(|insn| insn.len() as u8).collect();
+    BlockDef { id: 0, addr, lens, bytes: code.to_vec() }
+}
 
 /// What every register and eight bytes of memory hold at the start.
 const START: u64 = 0x0232_4000;
 
 /// Addresses of the memory slots in `times` executions of a block.
 fn addresses(hex: &str, times: usize) -> Vec<Vec<Option<u64>>> {
-    let def = def_at(BASE, &bytes(hex));
-    let slots = Decoder::haswell().block(&def).slots.len();
+    let def = def_at(BASE, &code::parse_hex(hex).unwrap());
+    let slots = Machine::default().view().unwrap().decoder().block(&def).slots.len();
     let mut values = Values::new();
     (0..times)
         .map(|_| {
@@ -75,6 +84,21 @@ fn after(op: u8, a: u32, b: u32) -> Option<u64> {
     code.extend([op, 0xc8]); // op r/m32,r32 with eax, ecx
     code.extend([0x48, 0x8b, 0x00]);
     Values::new().run(&def_at(BASE, &code))[0]
+}
+
+#[test]
+fn every_memory_access_of_a_measured_block_has_its_address() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/bhive_haswell_dev.csv");
+    let Ok(text) = std::fs::read_to_string(file) else {
+        println!("skipped: no file of measured blocks beside the repository");
+        return;
+    };
+    let decoder = Machine::default().view().unwrap().decoder();
+    for row in bhive::parse(&text).unwrap().measured {
+        let def = def_at(BASE, &row.bytes);
+        let addresses = Values::new().run(&def);
+        assert_eq!(addresses.len(), decoder.block(&def).slots.len(), "{:02x?}", row.bytes);
+    }
 }
 
 proptest! {

@@ -92,7 +92,7 @@ impl Values {
                 out.push(used.virtual_address(0, |r, _, _| self.register(r)));
             }
         }
-        if !store && crate::operands::is_prefetch(insn.mnemonic()) {
+        if !store && decode::is_prefetch(insn.mnemonic()) {
             out.push(insn.virtual_address(0, 0, |r, _, _| self.register(r)));
         }
     }

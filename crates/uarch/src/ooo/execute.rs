@@ -7,15 +7,15 @@ use super::*;
 /// measurements with a store and a load in neighbouring cycles come out up to four times too slow.)
 const STORE_SEARCH: u64 = 1;
 
-impl<O: Observer> Core<O> {
+impl<O: Observer> OutOfOrder<O> {
     #[inline(always)]
     pub(super) fn uop(&mut self, step: &Step, uop: &Uop, pc: u64) {
         if !uop.flags.has(UopFlags::FUSED | UopFlags::MERGE) {
-            self.open_slot(true);
+            self.allocate(true);
         } else if uop.flags.has(UopFlags::UNLAMINATED) {
-            self.open_slot(false);
+            self.allocate(false);
         } else if uop.flags.has(UopFlags::MERGE) {
-            self.open_slot_alone();
+            self.allocate_alone();
         }
         self.counters.uops += 1;
         if uop.flags.has(UopFlags::NO_EXEC | UopFlags::MOVE) && self.at_rename(uop) {
@@ -41,22 +41,16 @@ impl<O: Observer> Core<O> {
     /// Takes a ROB entry and an allocation slot for the next fused uop. `from_queue`: it also
     /// leaves the decoded-uop queue (the split half of an indexed pair does not).
     #[inline(always)]
-    pub(super) fn open_slot(&mut self, from_queue: bool) {
-        self.close_slot();
-        let delivered = if from_queue { self.fetch.slot() + 1 } else { 0 };
-        let late = match self.fetch.cause() {
-            FetchCause::Bandwidth => Component::FetchBandwidth,
-            FetchCause::Miss => Component::FetchMiss,
-            FetchCause::Mispredict => Component::Mispredict,
-            FetchCause::Redirect => Component::DecodeRedirect,
-        };
-        let cycle = self.allocator.next(delivered, late);
+    pub(super) fn allocate(&mut self, from_queue: bool) {
+        self.retire_fused();
+        let delivered = if from_queue { self.fetch.deliver() + 1 } else { 0 };
+        let cycle = self.allocator.next(delivered, Component::from(self.fetch.cause()));
         self.move_to(cycle);
         self.allocator.used += 1;
         if from_queue {
             self.fetch.allocated(self.allocator.cycle);
         }
-        self.slot = Slot {
+        self.fused = FusedUop {
             open: true,
             allocated: self.allocator.cycle,
             held: self.allocator.held,
@@ -66,13 +60,13 @@ impl<O: Observer> Core<O> {
         self.observer.allocated(self.fetch.cycle(), self.allocator.cycle);
     }
 
-    /// A slot for a uop that rename inserts: no place in the queue, a cycle of its own.
+    /// Allocates a uop that rename inserts: no place in the queue, a cycle of its own.
     #[cold]
-    fn open_slot_alone(&mut self) {
+    fn allocate_alone(&mut self) {
         if self.allocator.used > 0 {
             self.move_to(self.allocator.cycle + 1);
         }
-        self.open_slot(false);
+        self.allocate(false);
         self.allocator.used = self.params.allocate_width;
     }
 
@@ -116,8 +110,9 @@ impl<O: Observer> Core<O> {
             self.moves.written(names, self.allocator.cycle);
         }
         let done = self.allocator.cycle;
-        self.slot.completed = self.slot.completed.max(done);
-        self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
+        self.fused.completed = self.fused.completed.max(done);
+        self.observer
+            .executed(uop, Times { ready: done, issued: done, completed: done, port: None });
         true
     }
 
@@ -135,7 +130,8 @@ impl<O: Observer> Core<O> {
     #[inline(never)]
     fn computed_at_rename(&mut self, uop: &Uop) -> bool {
         let done = self.allocator.cycle.max(self.sources_ready(&uop.srcs));
-        self.observer.executed(uop, Times { ready: done, issued: done, completed: done, port: 0 });
+        self.observer
+            .executed(uop, Times { ready: done, issued: done, completed: done, port: None });
         self.complete(uop, done, Component::Execute);
         true
     }
@@ -146,8 +142,8 @@ impl<O: Observer> Core<O> {
         self.move_to(cycle);
         self.allocator.used = 1;
         self.allocator.held = cause;
-        self.slot.held = cause;
-        self.slot.allocated = self.allocator.cycle;
+        self.fused.held = cause;
+        self.fused.allocated = self.allocator.cycle;
         self.observer.delayed(self.allocator.cycle);
     }
 
@@ -220,7 +216,8 @@ impl<O: Observer> Core<O> {
             start
         };
         let done = issued + u64::from(uop.latency);
-        self.observer.executed(uop, Times { ready, issued, completed: done, port });
+        self.observer
+            .executed(uop, Times { ready, issued, completed: done, port: self.ports.number(port) });
         (done, Component::Execute)
     }
 
@@ -232,22 +229,25 @@ impl<O: Observer> Core<O> {
         if address == NO_ADDRESS || uop.flags.has(UopFlags::PREFETCH) {
             let issued = self.ports.issue(port, ready);
             if address != NO_ADDRESS {
-                self.memory.prefetch(address, issued);
+                self.functional.memory.prefetch(address, issued);
             }
-            self.observer.executed(uop, Times { ready, issued, completed: issued + 1, port });
+            self.observer.executed(
+                uop,
+                Times { ready, issued, completed: issued + 1, port: self.ports.number(port) },
+            );
             self.allocator.load_done(issued + 1);
             return (issued + 1, Component::Execute);
         }
         let may_go = ready.max(self.stores.may_go(pc));
         let issued = self.ports.issue(port, may_go);
         let size = step.block.slots[usize::from(uop.slot)].size;
-        let mut access = self.memory.load(pc, address, u32::from(size), issued);
+        let mut access = self.functional.memory.load(pc, address, u32::from(size), issued);
         if access.tlb != memory::TlbLevel::L1 {
             self.issue_again(port, issued, &mut access);
         }
         let vector = u64::from(uop.flags.has(UopFlags::VECTOR));
         access.ready += vector + u64::from(vector == 1 || !self.fast_address(uop));
-        let address = self.memory.place(address);
+        let address = self.functional.memory.place(address);
         let (mut done, mut waited) =
             self.after_older_stores(pc, address, size, [ready, issued], vector, &access);
         if access.page_fault {
@@ -255,7 +255,10 @@ impl<O: Observer> Core<O> {
         }
         done += u64::from(uop.latency);
         self.allocator.load_done(done);
-        self.observer.executed(uop, Times { ready: may_go, issued, completed: done, port });
+        self.observer.executed(
+            uop,
+            Times { ready: may_go, issued, completed: done, port: self.ports.number(port) },
+        );
         (done, waited)
     }
 
@@ -263,7 +266,7 @@ impl<O: Observer> Core<O> {
     /// in the cycle after at the earliest. Loads in a row that wait for one page all do.
     #[cold]
     fn issue_again(&mut self, port: Port, issued: u64, access: &mut memory::Access) {
-        let translated = self.memory.translated().max(issued);
+        let translated = self.functional.memory.translated().max(issued);
         let again = self.ports.issue(port, translated + 1);
         access.ready += again - translated;
     }
@@ -290,7 +293,7 @@ impl<O: Observer> Core<O> {
         vector: u64,
         access: &memory::Access,
     ) -> (u64, Component) {
-        use crate::stores::Older;
+        use super::stores::Older;
         match self.stores.older(address, size, issued) {
             Older::None => {
                 self.stores.resolve(pc, false);
@@ -348,9 +351,9 @@ impl<O: Observer> Core<O> {
         let names = self.set_ready(&uop.dsts, done);
         self.note_loaded(names, uop.kind == UopKind::Load && waited != Component::Forward);
         self.moves.written(names, self.allocator.cycle);
-        if done >= self.slot.completed {
-            self.slot.completed = done;
-            self.slot.waited = waited;
+        if done >= self.fused.completed {
+            self.fused.completed = done;
+            self.fused.waited = waited;
         }
     }
 }

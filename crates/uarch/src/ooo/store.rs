@@ -15,7 +15,7 @@ pub struct PendingStore {
     fence: u8,
 }
 
-impl<O: Observer> Core<O> {
+impl<O: Observer> OutOfOrder<O> {
     #[inline(always)]
     fn pending_store(&mut self, step: &Step, uop: &Uop) -> usize {
         let known = self.pending[..self.pending_count].iter().position(|p| p.slot == uop.slot);
@@ -47,13 +47,14 @@ impl<O: Observer> Core<O> {
         let (mut completed, mut waited) = (issued + 1, Component::Execute);
         if store.address != NO_ADDRESS {
             let size = u32::from(store.size);
-            let access = self.memory.store_address_tlb(store.address, size, issued);
+            let access = self.functional.memory.store_address_tlb(store.address, size, issued);
             completed = completed.max(access.ready);
             if access.page_fault {
                 (completed, waited) = self.page_fault(completed, waited);
             }
         }
-        self.observer.executed(uop, Times { ready, issued, completed, port });
+        self.observer
+            .executed(uop, Times { ready, issued, completed, port: self.ports.number(port) });
         (completed, waited)
     }
 
@@ -64,7 +65,8 @@ impl<O: Observer> Core<O> {
         let at = self.pending_store(step, uop);
         self.pending[at].data_issued = issued;
         let completed = issued + 1;
-        self.observer.executed(uop, Times { ready, issued, completed, port });
+        self.observer
+            .executed(uop, Times { ready, issued, completed, port: self.ports.number(port) });
         (completed, Component::Execute)
     }
 
@@ -83,12 +85,16 @@ impl<O: Observer> Core<O> {
                 self.allocator.store_done(done);
                 continue;
             }
-            let access =
-                self.memory.store(store.pc, store.address, u32::from(store.size), retired + 1);
+            let access = self.functional.memory.store(
+                store.pc,
+                store.address,
+                u32::from(store.size),
+                retired + 1,
+            );
             self.written = (self.written + 1).max(access.ready);
             self.allocator.store_done(self.written);
             self.stores.push(
-                self.memory.place(store.address),
+                self.functional.memory.place(store.address),
                 store.size,
                 store.address_issued,
                 store.data_issued,

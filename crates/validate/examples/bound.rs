@@ -2,9 +2,9 @@
 //! largest of slots / 4, port pressure, and the longest dependency chain around the loop.
 //! `bound FILE.csv [N]` prints the error and the N worst blocks.
 
+use decode::{Block, DecodeClass, Decoder, Family, Reg, Uop, UopFlags, UopKind};
 use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
-use mallacc_decode::values::Values;
-use mallacc_decode::{Block, DecodeClass, Decoder, Reg, Uop, UopFlags, UopKind};
+use mallacc_validate::values::Values;
 use stream::BlockDef;
 
 /// Start address of every block.
@@ -215,7 +215,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let file = args.get(1).expect("usage: bound FILE.csv [N]");
     let worst: usize = args.get(2).and_then(|n| n.parse().ok()).unwrap_or(40);
-    let decoder = Decoder::haswell();
+    let decoder = Decoder::new(<&Family>::default(), 64);
     let mut results = Vec::new();
     let (mut unknown, mut total) = (0u32, 0u32);
     for line in std::fs::read_to_string(file).expect("readable file").lines().skip(1) {

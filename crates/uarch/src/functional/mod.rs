@@ -1,0 +1,162 @@
+//! All that a core knows apart from time: caches, predictors, accelerator, open calls.
+//!
+//! It can execute blocks by itself, without times ([`Functional::warm`]): that is how the stretches
+//! between samples are passed. A core that gives them times uses the same parts one by one, so that
+//! warmed and timed state cannot drift apart:
+//!
+//! | part | what it decides | what is left to the core |
+//! |---|---|---|
+//! | [`Functional::resolve_branch`] | whether the block's branch was predicted | redirects, wrong path |
+//! | [`Functional::marker`] | what the accelerator elides and injects; calls begin and end | the injected uops' times |
+//! | [`Repeats`] | which iterations of a string instruction cost anything | their uops' times |
+//! | [`Functional::memory`] | hits and misses, with times when asked with cycles | when to ask |
+
+mod branch;
+mod marker;
+mod repeat;
+
+pub use branch::BranchOutcome;
+pub use marker::{MarkerReply, Markers, SiteCursor};
+pub use repeat::{Repeats, each_iteration};
+
+use accel::{Accelerator, InjectKind, Reply};
+use decode::Block;
+use memory::Memory;
+use params::ConfigError;
+use predict::Predictor;
+
+use crate::calls::CallTracker;
+use crate::machine::Machine;
+use crate::step::{NO_ADDRESS, Step};
+
+/// The state of a core apart from time.
+pub struct Functional {
+    /// Its caches, TLBs and memory.
+    pub memory: Memory,
+    /// Its branch predictors.
+    pub predictor: Predictor,
+    /// Allocator calls, finished and open.
+    pub calls: CallTracker,
+    /// The accelerator and what it elides.
+    pub markers: Markers,
+    /// The string instruction in work.
+    pub repeats: Repeats,
+    /// Bytes of a line.
+    line: u64,
+}
+
+impl Functional {
+    /// Cold caches and predictors.
+    pub fn new(machine: &Machine, accelerator: Box<dyn Accelerator>) -> Result<Self, ConfigError> {
+        Ok(Self {
+            memory: Memory::new(&machine.memory)?,
+            predictor: Predictor::new(&machine.predict)?,
+            calls: CallTracker::default(),
+            markers: Markers::new(accelerator),
+            repeats: Repeats::default(),
+            line: machine.memory.line,
+        })
+    }
+
+    /// Another thread runs from now on: what belongs to the old one is dropped.
+    pub fn context_switch(&mut self) {
+        self.markers.context_switch();
+        self.calls.abandon();
+    }
+
+    /// Executes a block without times.
+    pub fn warm(&mut self, step: &Step) {
+        let block = step.block;
+        if !self.markers.eliding() && block.markers.is_empty() {
+            self.warm_code(block);
+            for (slot, &address) in block.slots.iter().zip(step.addresses) {
+                let pc = block.addr + u64::from(block.insns[usize::from(slot.insn)].offset);
+                self.warm_access(pc, slot, address);
+            }
+        } else {
+            self.warm_marked(step);
+        }
+        if !self.markers.eliding() && !step.repeats.is_empty() {
+            self.warm_repeat(step);
+        }
+        self.warm_branch(step);
+        self.repeats.note(block);
+    }
+
+    #[inline(always)]
+    fn warm_code(&mut self, block: &Block) {
+        let last = block.addr + u64::from(block.len) - 1;
+        let mut addr = block.addr;
+        loop {
+            self.memory.warm_fetch(addr);
+            addr = (addr | (self.line - 1)) + 1;
+            if addr > last {
+                break;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn warm_access(&mut self, pc: u64, slot: &decode::MemSlot, address: u64) {
+        if address == NO_ADDRESS {
+            return;
+        }
+        if slot.store {
+            self.memory.warm_store(pc, address, u32::from(slot.size));
+        } else {
+            self.memory.warm_load(pc, address, u32::from(slot.size));
+        }
+    }
+
+    fn warm_marked(&mut self, step: &Step) {
+        let block = step.block;
+        let mut sites = SiteCursor::new(step);
+        for (index, insn) in block.insns.iter().enumerate() {
+            let pc = block.addr + u64::from(insn.offset);
+            if let Some((site, values)) = sites.at(index) {
+                let reply = self.marker(site, values, pc, None);
+                self.warm_injected(&reply.reply);
+                self.markers.take_back(reply);
+            }
+            if insn.marker || self.markers.eliding() {
+                continue;
+            }
+            self.memory.warm_fetch(pc);
+            let first = usize::from(insn.first_slot);
+            for at in first..first + usize::from(insn.mem_slots) {
+                let address = step.addresses.get(at).copied().unwrap_or(NO_ADDRESS);
+                self.warm_access(pc, &block.slots[at], address);
+            }
+        }
+    }
+
+    /// Injected prefetches touch the cache; nothing waits for them.
+    fn warm_injected(&mut self, reply: &Reply) {
+        for injected in &reply.inject {
+            if let InjectKind::Prefetch(address) = injected.kind {
+                self.memory.warm_load(0, address, 8);
+            }
+        }
+    }
+
+    #[cold]
+    fn warm_repeat(&mut self, step: &Step) {
+        let mut buffer = self.repeats.take_buffer();
+        each_iteration(step, &mut buffer, |step| self.warm_iteration(step));
+        self.repeats.give_back(buffer);
+    }
+
+    fn warm_iteration(&mut self, step: &Step) {
+        let block = step.block;
+        let Some(insn) = block.insns.last() else { return };
+        if self.repeats.costs(block, step.addresses).is_none() {
+            return;
+        }
+        let pc = block.addr + u64::from(insn.offset);
+        let first = usize::from(insn.first_slot);
+        let slots = &block.slots[first..first + usize::from(insn.mem_slots)];
+        for (slot, &address) in slots.iter().zip(&step.addresses[first..]) {
+            self.warm_access(pc, slot, address);
+        }
+    }
+}
