@@ -18,7 +18,7 @@ STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-workloads setup-study setup-tables setup-sma traces build guest demo \
-        test test-guest test-rust test-pops test-rtl rtl-setup test-long area bench lint clean \
+        test test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint clean \
         install
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo 'test             all tests but those of the RTL'
 	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
 	@echo 'test-long        100 million pops through the models of the malloc cache'
+	@echo 'test-repeats     a hundred runs of each program on a busy machine, all alike'
 	@echo 'area             synthesis of the RTL'
 	@echo 'bench            speed and memory; raw figures into bench/runs/'
 	@echo 'lint             formatting, clippy, clang-format'
@@ -85,6 +86,10 @@ test-rust: guest
 test-pops: test-rust
 	$(TARGET)/debug/mallacc micro tp --iterations 200000 --repeats 26 --sample 10M:100k:100k \
 	  --no-store --config none --config mallacc:entries=16 --config mallacc:entries=32
+
+# Programs that must give the same stream every time, a hundred times each, all processors busy.
+test-repeats: guest
+	MALLACC_REPEATS=100 $(CARGO) test -p mallacc-launch -j $(JOBS) --test determinism
 
 # 100 million pops in the model that the guest's tests bring, and again in the simulator: 13 x 4
 # million allocations under two sizes of the malloc cache. A wrong pointer fails the run.

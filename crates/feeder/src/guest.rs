@@ -54,6 +54,18 @@ pub fn try_bytes(addr: u64, len: usize) -> Option<Vec<u8>> {
     Some(unsafe { std::slice::from_raw_parts(from, len) }.to_vec())
 }
 
+/// Copies `len` bytes (at most a page) within the guest's memory; whether they could be read.
+///
+/// # Safety
+/// The guest may write the bytes at `to`: the kernel has just done so in its name.
+pub unsafe fn copy(from: u64, to: u64, len: usize) -> bool {
+    let Some(bytes) = try_bytes(from, len) else { return false };
+    let to = to.wrapping_add(BASE.load(Relaxed)) as *mut u8;
+    // SAFETY: writable, by the caller's word; `bytes` is a copy, so nothing overlaps.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, len) };
+    true
+}
+
 /// Forgets which pages are readable.
 pub fn mappings_changed() {
     EPOCH.fetch_add(1, Relaxed);

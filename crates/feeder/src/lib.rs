@@ -8,6 +8,7 @@
 //! The plugin interface is that of QEMU 7.2 (version 1), declared in [`api`] by hand, because
 //! Debian packages no header for it.
 
+mod access_times;
 mod api;
 mod guest;
 mod hot;

@@ -1,7 +1,7 @@
 //! What all threads share: the ring's producer, the threads that live, and whether we still feed.
 
 use crate::api::{Api, PluginId};
-use crate::hot;
+use crate::{access_times, hot};
 use std::ffi::c_uint;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -41,6 +41,7 @@ pub struct Inner {
 /// Attaches to the ring and prepares for forks.
 pub fn start(id: PluginId, api: Api, ring: &Path) -> Result<(), StreamError> {
     let producer = live::Producer::attach(ring)?;
+    access_times::set_hidden(producer.hides_access_times());
     hot::SCRAP.store(head_of(private_slot()), Relaxed);
     hot::init(api);
     let inner = Mutex::new(Inner { producer, threads: Vec::new() });

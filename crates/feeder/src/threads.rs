@@ -1,7 +1,7 @@
 //! Threads, system calls, forks and the end.
 
 use crate::api::{Api, PluginId};
-use crate::{guest, hot, session, syscall};
+use crate::{access_times, guest, hot, session, syscall};
 use std::cell::Cell;
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU64;
@@ -57,7 +57,7 @@ unsafe extern "C" fn on_syscall(
     a2: u64,
     a3: u64,
     a4: u64,
-    _a5: u64,
+    a5: u64,
     _a6: u64,
     _a7: u64,
     _a8: u64,
@@ -69,6 +69,7 @@ unsafe extern "C" fn on_syscall(
     let [w1, w2, w3, w4] = args;
     // SAFETY: the thread makes this call.
     unsafe { hot::push(vcpu, &[control(Control::Syscall, 4, num as u64), w1, w2, w3, w4]) };
+    access_times::before(num, [a2, a3, a5]);
     match num {
         syscall::CLONE => CLONE_FLAGS.set(a1),
         syscall::FORK | syscall::VFORK => CLONE_FLAGS.set(0),
@@ -90,6 +91,7 @@ unsafe extern "C" fn on_syscall_ret(_id: PluginId, vcpu: c_uint, num: i64, ret: 
         session::remove_callbacks_if_silent();
         return;
     }
+    access_times::after(num, ret);
     let forks = matches!(num, syscall::CLONE | syscall::FORK | syscall::VFORK | syscall::CLONE3);
     if forks && ret > 0 && CLONE_FLAGS.get() & CLONE_THREAD == 0 {
         // SAFETY: the thread makes this call.

@@ -23,7 +23,8 @@ const SHIFTS: u64 = 128;
 pub struct Options {
     /// The parts; see [`Paths::find`].
     pub paths: Paths,
-    /// Fixes QEMU's seed and well-known hash seeds, and the size of the environment.
+    /// Fixes QEMU's seed and well-known hash seeds, the size of the environment, and the times at
+    /// which files were last read.
     pub deterministic: bool,
     /// Which of many equally good layouts a deterministic run has: another one has another QEMU
     /// seed, other hash seeds and another place of the stack. 0 is the usual one.
@@ -92,6 +93,9 @@ impl Prepared {
     /// Starts the program after `adjust` has changed the command, for example its stdin.
     pub fn spawn_with(self, adjust: impl FnOnce(&mut Command)) -> Result<Launched, LaunchError> {
         let ring = LiveRing::create()?;
+        if self.options.deterministic {
+            ring.hide_access_times();
+        }
         let mut command = self.command(ring.path(), std::env::vars_os().collect());
         adjust(&mut command);
         let child = command.spawn().map_err(|source| LaunchError::Io {

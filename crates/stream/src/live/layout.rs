@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// First word of the shared memory: "MallRing".
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"MallRing");
 /// Changes with any change of this layout; feeder and consumer must agree.
-pub const RING_VERSION: u32 = 1;
+pub const RING_VERSION: u32 = 2;
 /// Slots in the ring. 64 slots of 320 KiB are 20 MiB: the bound on memory.
 pub const SLOTS: usize = 64;
 /// A slot is full when it holds this many words.
@@ -122,6 +122,9 @@ pub struct Head {
     pub unreadable: AtomicU64,
     /// Carriers whose operand stores do not follow.
     pub broken_markers: AtomicU64,
+    /// Set by the consumer before the program starts: files look as if nobody had read them since
+    /// they were written. See `docs/stream.md`, "Deterministic runs".
+    pub hide_access_times: AtomicU32,
     /// Full slots, producer to consumer.
     pub full: SlotQueue,
     /// Empty slots, consumer to producer.

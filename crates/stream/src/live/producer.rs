@@ -53,6 +53,11 @@ impl Producer {
         self.first_image
     }
 
+    /// Whether the program is not to see when files were last read.
+    pub fn hides_access_times(&self) -> bool {
+        self.map.ring().head.hide_access_times.load(Relaxed) != 0
+    }
+
     /// Whether the consumer has left. The producer should stop then.
     pub fn detached(&self) -> bool {
         self.map.ring().head.detach.load(Relaxed) != 0

@@ -59,6 +59,11 @@ impl LiveRing {
         self.backing.path()
     }
 
+    /// Has the plugin hide when files were last read. For deterministic runs, before the start.
+    pub fn hide_access_times(&self) {
+        self.map.ring().head.hide_access_times.store(1, Relaxed);
+    }
+
     /// A handle that ends the run from anywhere.
     pub fn stopper(&self) -> Stopper {
         Stopper { map: Arc::clone(&self.map) }
