@@ -115,6 +115,8 @@ fn mallacc(entries: i64, latencies: &Latencies, misses: u64) -> Configuration {
             invariant_violations: 0,
         }),
         area_um2: Some(1_484.0),
+        area_rtl_um2_min: Some(8_518.0),
+        area_rtl_um2_max: Some(14_602.0),
         ..configuration(&format!("mallacc-{entries}"), "mallacc", latencies)
     }
 }
