@@ -1,40 +1,34 @@
-//! What a model would cost in silicon, as the paper estimates it.
+//! What a model would cost in silicon: a list of figures, each with its source and its technology.
+//! Figures of different technologies are not comparable; nothing here converts between them.
 
-/// Area of a malloc cache at 28 nm in um^2.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The technology of the paper's estimate, and what synthesis is scaled to.
+pub const NM_28: &str = "28 nm";
+
+/// What kind of figure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Calculated from array and gate models, without a design.
+    Estimate,
+    /// Cells of a synthesised design; no placement, wires or clock tree.
+    Synthesis,
+}
+
+/// An area.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// Associative part: index ranges and classes.
-    pub cam: f64,
-    /// Sizes, Head and Next.
-    pub sram: f64,
-    /// Class index computation.
-    pub index: f64,
+    /// What kind of figure it is.
+    pub source: Source,
+    /// How it was got, in one clause.
+    pub method: &'static str,
+    /// The process or cell library it is of.
+    pub technology: &'static str,
+    /// The smallest value in um^2.
+    pub um2_min: f64,
+    /// The largest; the smallest again if it is not a range.
+    pub um2_max: f64,
 }
 
-impl Area {
-    /// The paper's CACTI figures for 16 entries (section 6.4: CAM 873, SRAM 346, index computation
-    /// 265 um^2), the arrays scaled in proportion to the entries. The synthesised figures are in
-    /// `docs/rtl.md`; they are larger.
-    pub fn paper(entries: u32, index: bool) -> Self {
-        let scale = f64::from(entries) / 16.0;
-        Self { cam: 873.0 * scale, sram: 346.0 * scale, index: if index { 265.0 } else { 0.0 } }
-    }
-
-    /// All parts together.
-    pub fn total(&self) -> f64 {
-        self.cam + self.sram + self.index
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sixteen_entries_stay_below_the_papers_bound() {
-        let area = Area::paper(16, true);
-        assert_eq!(area.total(), 873.0 + 346.0 + 265.0);
-        assert!(area.total() < 1500.0);
-        assert!(Area::paper(32, true).total() < 2.0 * area.total(), "the index part is shared");
-    }
+/// The figure of that kind and technology, if there is one.
+pub fn find<'a>(areas: &'a [Area], source: Source, technology: &str) -> Option<&'a Area> {
+    areas.iter().find(|area| (area.source, area.technology) == (source, technology))
 }

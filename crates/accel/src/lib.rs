@@ -81,8 +81,8 @@ pub trait Accelerator: Send {
     /// Counters since the accelerator was made; whoever measures an interval takes differences.
     fn counters(&self) -> Counters;
 
-    /// Area in um^2 at 28 nm with its source, if there is hardware at all.
-    fn area(&self) -> Option<area::Area> {
-        None
+    /// Areas as different sources state them; none without hardware.
+    fn area(&self) -> Vec<area::Area> {
+        Vec::new()
     }
 }

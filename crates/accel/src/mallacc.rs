@@ -6,11 +6,12 @@
 //! is outstanding blocks the list instructions of its class until the line has arrived.
 
 use decode::Reg;
+use mcache::area::{Estimate, Storage, TECHNOLOGY, synthesised};
 use mcache::{Config, Fill, Issue, MallocCache, Pop};
 use params::{ConfigError, Param, ParamDoc, params, toml};
 use stream::MarkerOp;
 
-use crate::area::Area;
+use crate::area::{Area, NM_28, Source};
 use crate::{
     Ablations, Accelerator, Completed, Counters, Fallback, InjectKind, Injected, IssueTo, Marker,
     Model, Reply, Setting, Unit,
@@ -362,7 +363,88 @@ impl Accelerator for Mallacc {
         self.counters
     }
 
-    fn area(&self) -> Option<Area> {
-        Some(Area::paper(u32::from(self.params.entries), self.params.index))
+    /// The paper's estimate for any size. The synthesised RTL only at sizes that were synthesised,
+    /// without interpolation, and only for the whole unit: it was not synthesised in parts, nor with
+    /// the wide keys that a cache without class index needs.
+    fn area(&self) -> Vec<Area> {
+        let MallaccParams { entries, pointer_bits, index, .. } = self.params;
+        let estimate = Estimate::scaled(entries, pointer_bits, index).total_um2();
+        let mut areas = vec![Area {
+            source: Source::Estimate,
+            method: "the paper's CACTI figures for 16 entries (section 6.4), scaled",
+            technology: NM_28,
+            um2_min: estimate,
+            um2_max: estimate,
+        }];
+        let MallaccParams { size_class, list, sampling, .. } = self.params;
+        let whole = index && size_class && list && sampling;
+        let found = synthesised(entries, pointer_bits, Storage::Flop).filter(|_| whole);
+        if let Some(synthesis) = found {
+            let (low, high) = synthesis.area_28nm_um2;
+            areas.push(Area {
+                source: Source::Synthesis,
+                method: "RTL with flip-flops, cells only",
+                technology: TECHNOLOGY,
+                um2_min: synthesis.area_um2,
+                um2_max: synthesis.area_um2,
+            });
+            areas.push(Area {
+                source: Source::Synthesis,
+                method: "RTL with flip-flops, cells only, scaled by cell geometry",
+                technology: NM_28,
+                um2_min: f64::from(low),
+                um2_max: f64::from(high),
+            });
+        }
+        areas
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Choice;
+    use crate::area::find;
+
+    fn areas(settings: &str) -> Vec<Area> {
+        Choice::parse(&format!("mallacc:{settings}")).unwrap().build().unwrap().area()
+    }
+
+    #[test]
+    fn a_synthesised_size_states_the_estimate_and_the_rtl_in_the_same_technology() {
+        let areas = areas("entries=16");
+        let estimate = find(&areas, Source::Estimate, NM_28).unwrap();
+        // Section 6.4: CAM 873, SRAM 346, class index 265.
+        assert_eq!((estimate.um2_min, estimate.um2_max), (1484.0, 1484.0));
+        let rtl = find(&areas, Source::Synthesis, NM_28).unwrap();
+        let row = synthesised(16, 48, Storage::Flop).unwrap();
+        let (low, high) = row.area_28nm_um2;
+        assert_eq!((rtl.um2_min, rtl.um2_max), (f64::from(low), f64::from(high)));
+        let cells = find(&areas, Source::Synthesis, TECHNOLOGY).unwrap();
+        assert_eq!((cells.um2_min, cells.um2_max), (row.area_um2, row.area_um2));
+    }
+
+    #[test]
+    fn what_was_not_synthesised_has_an_estimate_alone() {
+        for settings in [
+            "entries=12",
+            "entries=64",
+            "entries=16,pointer_bits=40",
+            "entries=16,index=off",
+            "entries=16,list=off",
+            "entries=16,size_class=off",
+            "entries=16,sampling=off",
+        ] {
+            let sources: Vec<Source> = areas(settings).iter().map(|area| area.source).collect();
+            assert_eq!(sources, [Source::Estimate], "{settings}");
+        }
+        assert_eq!(Choice::parse("limit").unwrap().build().unwrap().area(), []);
+    }
+
+    #[test]
+    fn the_estimates_index_part_is_shared_by_all_entries_and_goes_with_the_index() {
+        let estimate = |settings: &str| areas(settings)[0].um2_max;
+        assert_eq!(estimate("entries=32"), 2.0 * (873.0 + 346.0) + 265.0);
+        assert_eq!(estimate("entries=16,index=off"), 873.0 + 346.0);
     }
 }

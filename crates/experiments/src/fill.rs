@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use accel::Role;
+use accel::area::Source;
 use params::toml::Value;
 use results::model::{BASELINE, LIMIT};
 use results::{
@@ -53,7 +54,9 @@ pub fn configuration(
         Role::Candidate => model.name(),
     };
     let has_cache = model.role() == Role::Candidate;
-    let area = spec.accelerator.build().ok().and_then(|model| model.area());
+    let areas = spec.accelerator.build().map(|model| model.area()).unwrap_or_default();
+    let area = |source| accel::area::find(&areas, source, accel::area::NM_28);
+    let (estimate, rtl) = (area(Source::Estimate), area(Source::Synthesis));
     let item = Configuration {
         name: spec.name.clone(),
         machine: spec.machine.name.clone(),
@@ -73,7 +76,9 @@ pub fn configuration(
         tlbs: ["itlb", "dtlb", "stlb"].map(|group| tlb(&mut named, group)).to_vec(),
         predictor: predictor(&mut named),
         malloc_cache: has_cache.then(|| malloc_cache(&mut named, measured.violations)),
-        area_um2: area.map(|area| area.total()),
+        area_um2: estimate.map(|area| area.um2_max),
+        area_rtl_um2_min: rtl.map(|area| area.um2_min),
+        area_rtl_um2_max: rtl.map(|area| area.um2_max),
         energy_nj: None,
         samples: if sampled { measured.points.clone() } else { Vec::new() },
     };

@@ -44,14 +44,14 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
     }
     let mut text = String::from(
         "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16\n\
-         entries at 28 nm: CAM 873, SRAM 346, class index 265) by bits; the others are the RTL\n\
+         entries at 28 nm: CAM 873, SRAM 346, class index 265); the others are the RTL\n\
          synthesised in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
     );
     let _ = write!(text, "entries  pointer  storage         ASAP7   at 28 nm           ns");
     text += if speedup.is_some() { "   um2 per %\n" } else { "\n" };
     for entries in [4, 8, 16, 32] {
         for pointer_bits in [32, 48] {
-            let total = Estimate::analytic(entries, pointer_bits).total_um2();
+            let total = Estimate::scaled(entries, pointer_bits, true).total_um2();
             let range = format!("{total:.0}");
             let cells = ["estimate".to_owned(), "-".to_owned(), range, "-".to_owned()];
             row(&mut text, (entries, pointer_bits), cells, speedup, (total, total));

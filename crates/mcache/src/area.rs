@@ -1,5 +1,5 @@
 //! What a malloc cache costs in silicon: the paper's analytic estimate, scaled to other sizes, and
-//! the figures of our own synthesis beside it.
+//! the figures of our own synthesis beside it, at the sizes that were synthesised.
 
 /// An area estimate in um^2 at 28 nm, by part.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,29 +22,23 @@ pub const PAPER_POINTER_BITS: u8 = 48;
 /// A Haswell core with its L1 and L2 caches, in mm^2 (Mallacc paper, section 6.4).
 pub const HASWELL_CORE_MM2: f64 = 26.5;
 
-/// Searched bits of an entry: two 12-bit indices, an 8-bit class, log2(entries) bits of LRU rank
-/// (Mallacc paper, section 6.4).
-pub fn cam_bits(entries: u8) -> u32 {
-    24 + 8 + u32::from(entries).max(1).next_power_of_two().trailing_zeros()
-}
-
 /// Read bits of an entry: two pointers, a 20-bit size, a valid bit (Mallacc paper, section 6.4).
 pub fn sram_bits(pointer_bits: u8) -> u32 {
     2 * u32::from(pointer_bits) + 20 + 1
 }
 
 impl Estimate {
-    /// The paper's estimate scaled by the number of bits. CACTI's arrays of this size have a fixed
-    /// part too, so small caches come out somewhat too small; at 16 entries it is the paper's.
-    pub fn analytic(entries: u8, pointer_bits: u8) -> Self {
-        let ratio = |bits: u32, paper: u32| {
-            f64::from(u32::from(entries) * bits) / f64::from(u32::from(PAPER_ENTRIES) * paper)
-        };
+    /// The paper's estimate for another size: arrays in proportion to the entries, the read part
+    /// also to the bits that the pointers take. CACTI's arrays of this size have a fixed part too,
+    /// so small caches come out somewhat too small. Without the class index there is nothing to
+    /// compute.
+    pub fn scaled(entries: u8, pointer_bits: u8, index: bool) -> Self {
+        let of_entries = f64::from(entries) / f64::from(PAPER_ENTRIES);
+        let of_bits = f64::from(sram_bits(pointer_bits)) / f64::from(sram_bits(PAPER_POINTER_BITS));
         Self {
-            cam_um2: PAPER.cam_um2 * ratio(cam_bits(entries), cam_bits(PAPER_ENTRIES)),
-            sram_um2: PAPER.sram_um2
-                * ratio(sram_bits(pointer_bits), sram_bits(PAPER_POINTER_BITS)),
-            index_um2: PAPER.index_um2,
+            cam_um2: PAPER.cam_um2 * of_entries,
+            sram_um2: PAPER.sram_um2 * of_entries * of_bits,
+            index_um2: if index { PAPER.index_um2 } else { 0.0 },
         }
     }
 
@@ -53,6 +47,9 @@ impl Estimate {
         self.cam_um2 + self.sram_um2 + self.index_um2
     }
 }
+
+/// The library of [`SYNTHESISED`].
+pub const TECHNOLOGY: &str = "ASAP7, 7 nm";
 
 /// How the words of the entries are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +112,13 @@ pub const SYNTHESISED: [Synthesis; 24] = [
     row(32, 48, Storage::Latch, 15989, 2163.83, 37103, 1057.2, (10939, 18753)),
 ];
 
+/// The figures of a configuration that was synthesised. There are none between those sizes.
+pub fn synthesised(entries: u8, pointer_bits: u8, storage: Storage) -> Option<&'static Synthesis> {
+    SYNTHESISED.iter().find(|row| {
+        (row.entries, row.pointer_bits, row.storage) == (entries, pointer_bits, storage)
+    })
+}
+
 const fn row(
     entries: u8,
     pointer_bits: u8,
@@ -148,25 +152,27 @@ mod tests {
 
     #[test]
     fn at_sixteen_entries_and_48_bits_the_estimate_is_the_papers() {
-        let estimate = Estimate::analytic(PAPER_ENTRIES, PAPER_POINTER_BITS);
+        let estimate = Estimate::scaled(PAPER_ENTRIES, PAPER_POINTER_BITS, true);
         assert_eq!(estimate, PAPER);
         assert_eq!(estimate.total_um2(), 873.0 + 346.0 + 265.0);
     }
 
     #[test]
-    fn the_bits_are_the_papers() {
-        // Section 6.4: 72 and 234 bytes of CAM and SRAM for 16 entries.
-        assert_eq!(cam_bits(16) * 16 / 8, 72);
+    fn the_read_bits_are_the_papers() {
+        // Section 6.4: 234 bytes of SRAM for 16 entries.
         assert_eq!(sram_bits(48) * 16 / 8, 234);
     }
 
     #[test]
-    fn arrays_grow_with_their_bits_and_the_index_does_not() {
-        let (small, large) = (Estimate::analytic(8, 48), Estimate::analytic(32, 48));
-        assert_eq!(large.sram_um2, 4.0 * small.sram_um2);
-        let expected = f64::from(32 * (32 + 5)) / f64::from(8 * (32 + 3));
-        assert!((large.cam_um2 / small.cam_um2 - expected).abs() < 1e-12);
+    fn arrays_grow_with_their_entries_and_the_index_does_not() {
+        let (small, large) = (Estimate::scaled(8, 48, true), Estimate::scaled(32, 48, true));
+        assert_eq!((large.cam_um2, large.sram_um2), (4.0 * small.cam_um2, 4.0 * small.sram_um2));
         assert_eq!(small.index_um2, large.index_um2);
+        assert_eq!(Estimate::scaled(8, 48, false).index_um2, 0.0);
+        // 2 x 32 + 21 bits instead of 2 x 48 + 21.
+        let narrow = Estimate::scaled(16, 32, true);
+        assert!((narrow.sram_um2 - 346.0 * 85.0 / 117.0).abs() < 1e-9);
+        assert_eq!(narrow.cam_um2, PAPER.cam_um2);
     }
 
     #[test]
@@ -197,10 +203,7 @@ mod tests {
     #[test]
     fn storage_costs_less_from_flops_to_gated_flops_to_latches() {
         let area = |entries, pointer_bits, storage| {
-            let same = |row: &&Synthesis| {
-                (row.entries, row.pointer_bits, row.storage) == (entries, pointer_bits, storage)
-            };
-            SYNTHESISED.iter().find(same).expect("every configuration is there").area_um2
+            synthesised(entries, pointer_bits, storage).expect("it was synthesised").area_um2
         };
         for entries in [4, 8, 16, 32] {
             for bits in [32, 48] {

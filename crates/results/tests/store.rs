@@ -97,12 +97,12 @@ fn configuration() -> impl Strategy<Value = Configuration> {
         vec((0..8_usize, counter()), 0..40),
         btree_map(counter(), counter(), 0..5),
         btree_map(counter(), counter(), 0..5),
-        (option::of(0.0..1.0e9_f64), option::of(0.0..1.0e9_f64)),
+        vec(option::of(0.0..1.0e9_f64), 4),
     );
     (head, lists, caches(), malloc_cache(), samples()).prop_map(
         |(head, lists, (caches, tlbs), malloc_cache, samples)| {
             let (machine, accelerator, resolved_machine, parameters, n) = head;
-            let (cpi, calls, size_classes, requested_sizes, (area_um2, energy_nj)) = lists;
+            let (cpi, calls, size_classes, requested_sizes, stated) = lists;
             let mut configuration = Configuration {
                 name: String::new(),
                 machine,
@@ -131,8 +131,10 @@ fn configuration() -> impl Strategy<Value = Configuration> {
                     returns_mispredicted: n[9],
                 },
                 malloc_cache,
-                area_um2,
-                energy_nj,
+                area_um2: stated[0],
+                area_rtl_um2_min: stated[1],
+                area_rtl_um2_max: stated[2],
+                energy_nj: stated[3],
                 samples,
                 ..Configuration::default()
             };

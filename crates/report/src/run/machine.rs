@@ -39,21 +39,29 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
 
 /// Accelerators down, what each is set to.
 fn accelerators(run: &Run, name: &Name) -> Html {
-    let mut table = Table::new("Accelerators", ["machine", "accelerator", "settings", "area"]);
+    let columns = ["machine", "accelerator", "settings", "area, estimate", "area of the RTL"];
+    let mut table = Table::new("Accelerators", columns);
     for item in &run.configurations {
         let settings: Vec<String> =
             item.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let settings =
             if settings.is_empty() { number::UNDEFINED.into() } else { settings.join(", ") };
-        let area = item.area_um2.map_or(number::UNDEFINED.into(), |area| {
-            format!("{} µm²", number::count(area.round() as u64))
-        });
+        let whole = |area: f64| number::count(area.round() as u64);
+        let estimate =
+            item.area_um2.map_or(number::UNDEFINED.into(), |area| format!("{} µm²", whole(area)));
+        let rtl = match (item.area_rtl_um2_min, item.area_rtl_um2_max) {
+            (Some(low), Some(high)) => format!("{} to {} µm²", whole(low), whole(high)),
+            _ => number::UNDEFINED.into(),
+        };
         let cell = |text: &str| Html::text(text);
         let settings = Html::tag("span", &[("class", "mono settings")], &settings);
-        let cells = [cell(&item.machine), cell(&item.accelerator), settings, cell(&area)];
-        table.markup(&item.name, cells);
+        let text = [&item.machine, &item.accelerator].map(|text| cell(text));
+        let areas = [&estimate, &rtl].map(|text| cell(text));
+        table.markup(&item.name, text.into_iter().chain([settings]).chain(areas));
     }
-    table.html(&name.file("accelerators"))
+    let note = "Areas at 28 nm: the estimate is calculated from published figures, the RTL was \
+                synthesised (cells only, without wires) and scaled by a range.";
+    Html::join([table.html(&name.file("accelerators")), Html::tag("p", &[], note)])
 }
 
 /// A block for each table of the TOML; what is no `key = value` stands as it is.

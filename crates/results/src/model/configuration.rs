@@ -52,6 +52,10 @@ pub struct Configuration {
     pub malloc_cache: Option<MallocCacheStats>,
     /// Area of the accelerator in square micrometres, if its model states one.
     pub area_um2: Option<f64>,
+    /// Smallest area of its synthesised RTL at 28 nm in square micrometres, if it was synthesised.
+    pub area_rtl_um2_min: Option<f64>,
+    /// The largest.
+    pub area_rtl_um2_max: Option<f64>,
     /// Energy spent in the accelerator in nanojoules, if its model states one.
     pub energy_nj: Option<f64>,
     /// The measured intervals of a sampled run; empty otherwise.

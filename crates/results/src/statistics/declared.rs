@@ -145,6 +145,13 @@ pub static CONFIGURATION: &[Statistic<Configuration>] = &[
         |c, _| classes_needed(c, 99),
     ),
     stated!(area_um2, SquareMicrometres, "Area of the accelerator, where its model states one."),
+    stated!(
+        area_rtl_um2_min,
+        SquareMicrometres,
+        "Smallest area of the accelerator's synthesised RTL, scaled to 28 nm, where it was \
+         synthesised at this size."
+    ),
+    stated!(area_rtl_um2_max, SquareMicrometres, "The largest; the scale is a range."),
     stated!(energy_nj, Nanojoules, "Energy spent in the accelerator, where its model states one."),
 ];
 

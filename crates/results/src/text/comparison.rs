@@ -17,6 +17,7 @@ pub fn grid(run: &Run) -> Grid {
         calls(&mut grid, run, group);
     }
     malloc_cache(&mut grid, run);
+    area(&mut grid, run);
     grid
 }
 
@@ -79,6 +80,24 @@ fn calls(grid: &mut Grid, run: &Run, group: CallGroup) {
             .zip(&run.configurations)
             .map(|(figures, item)| cell(item, name, figures.value(name), unit(name)));
         grid.row(label, cells);
+    }
+}
+
+/// The estimate and the synthesised RTL, which are of one technology.
+fn area(grid: &mut Grid, run: &Run) {
+    type Stated = fn(&Configuration) -> Option<f64>;
+    let rows: [(&str, Stated); 3] = [
+        ("  estimate", |item| item.area_um2),
+        ("  RTL, low end", |item| item.area_rtl_um2_min),
+        ("  RTL, high end", |item| item.area_rtl_um2_max),
+    ];
+    let stated = |of: Stated| run.configurations.iter().any(|item| of(item).is_some());
+    if rows.iter().any(|(_, of)| stated(*of)) {
+        grid.heading("area, um^2 at 28 nm");
+    }
+    for (label, of) in rows.into_iter().filter(|(_, of)| stated(*of)) {
+        let whole = |area: f64| number::count(area.round() as u64);
+        grid.row(label, each(run, |item| of(item).map_or(number::UNDEFINED.into(), whole)));
     }
 }
 

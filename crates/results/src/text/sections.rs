@@ -21,7 +21,7 @@ pub fn sections(run: &Run, style: &Style) -> Vec<String> {
         misses(run, style),
         malloc_cache(run, style),
         sizes(run, style),
-        cost(run, style),
+        energy(run, style),
     ];
     all.into_iter().flatten().chain(latencies(run, style)).collect()
 }
@@ -154,18 +154,15 @@ fn most_frequent(grid: &mut Grid, prefix: &str, counts: &BTreeMap<u64, u64>) {
     }
 }
 
-fn cost(run: &Run, style: &Style) -> Option<String> {
-    let stated = |item: &&Configuration| item.area_um2.is_some() || item.energy_nj.is_some();
+fn energy(run: &Run, style: &Style) -> Option<String> {
+    let stated = |item: &&Configuration| item.energy_nj.is_some();
     let with: Vec<&Configuration> = run.configurations.iter().filter(stated).collect();
     if with.is_empty() {
         return None;
     }
     let mut grid = Grid::new(with.iter().map(|item| item.name.as_str()));
-    grid.heading("cost of the accelerator");
+    grid.heading("energy of the accelerator");
     let figure = |value: Option<f64>| value.map_or(number::UNDEFINED.into(), number::scaled);
-    let whole = |value: f64| number::count(value.round() as u64);
-    let area = |item: &Configuration| item.area_um2.map_or(number::UNDEFINED.into(), whole);
-    grid.row("  area, um^2", with.iter().map(|item| area(item)));
     grid.row("  energy, nJ", with.iter().map(|item| figure(item.energy_nj)));
     Some(grid.render(style))
 }
