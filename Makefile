@@ -12,18 +12,21 @@ TARGET  := $(or $(CARGO_TARGET_DIR),target)
 MALLACC := $(TARGET)/release/mallacc
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
-WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ chromium dict-foldoc gzip \
+# What tests would skip without, beside the workloads.
+TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils
+WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip \
   redis-server
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-workloads setup-study setup-tables setup-sma traces build guest demo \
+.PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-sma traces build guest demo \
         test test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint clean \
         install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
-	@echo 'setup-workloads  install the programs of workloads/, and a browser to test reports in'
+	@echo 'setup-workloads  install the programs of workloads/'
+	@echo 'setup-tests      the same, and what tests skip without: a browser, valgrind, llvm-mca'
 	@echo 'setup-study      install the programs of the SMA study'
 	@echo 'setup-tables     install what instruction tables are made with'
 	@echo 'setup-sma        install what SMA is profiled and cross-compiled with'
@@ -50,10 +53,11 @@ setup:
 
 # The programs of workloads/, and those whose allocations the SMA study is about.
 setup-workloads: PACKAGES := $(WORKLOAD_PACKAGES)
+setup-tests: PACKAGES := $(WORKLOAD_PACKAGES) $(TEST_PACKAGES)
 setup-study: PACKAGES := $(STUDY_PACKAGES)
 setup-tables: PACKAGES := llvm-22 python3
 setup-sma: PACKAGES := valgrind gcc-arm-none-eabi gcc-riscv64-unknown-elf
-setup-workloads setup-study setup-tables setup-sma:
+setup-tests setup-workloads setup-study setup-tables setup-sma:
 	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }

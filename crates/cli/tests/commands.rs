@@ -2,21 +2,13 @@
 
 mod common;
 
-use common::{Bench, MALLACC, check_run, configurations, live, number, root};
+use common::{Bench, MALLACC, check_run, configurations, live, micro_is_built, number};
 use serde_json::Value;
 use std::process::Command;
 
 fn text(output: std::process::Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn micro_is_built() -> bool {
-    let built = root().join("guest/build/micro/tp_small").exists();
-    if !built {
-        println!("skipped: the microbenchmarks are not built (make guest)");
-    }
-    built && live()
 }
 
 #[test]

@@ -252,7 +252,7 @@ impl SmallDisk {
         if mount.output().is_ok_and(|output| output.status.success()) {
             return Some(Self(place));
         }
-        println!("skipped: this user may not mount a file system");
+        skips::without("this user may not mount a file system");
         None
     }
 }

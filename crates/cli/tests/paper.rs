@@ -2,13 +2,12 @@
 
 mod common;
 
-use common::{Bench, live, root};
+use common::{Bench, micro_is_built};
 use serde_json::Value;
 
 #[test]
 fn a_figure_of_one_microbenchmark_is_measured_and_judged_and_resumed() {
-    if !live() || !root().join("guest/build/micro/tp_small").is_file() {
-        println!("skipped: the microbenchmarks are not built; `make guest` builds them");
+    if !micro_is_built() {
         return;
     }
     let bench = Bench::new();
@@ -38,8 +37,7 @@ fn a_figure_of_one_microbenchmark_is_measured_and_judged_and_resumed() {
 
 #[test]
 fn the_microbenchmarks_causes_stand_on_figures_that_have_not_moved() {
-    if !live() || !root().join("guest/build/micro/tp_small").is_file() {
-        println!("skipped: the microbenchmarks are not built; `make guest` builds them");
+    if !micro_is_built() {
         return;
     }
     let bench = Bench::new();
@@ -72,8 +70,7 @@ fn the_microbenchmarks_causes_stand_on_figures_that_have_not_moved() {
 
 #[test]
 fn a_program_without_its_input_is_named_and_the_others_go_on() {
-    if !live() || !root().join("guest/build/micro/tp_small").is_file() {
-        println!("skipped: the microbenchmarks are not built; `make guest` builds them");
+    if !micro_is_built() {
         return;
     }
     let bench = Bench::new();

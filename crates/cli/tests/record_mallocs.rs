@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
 fn record(mode: &str) -> Option<(Output, Trace)> {
     let bench = Bench::new();
     if let Err(error) = launch::paths::recorder() {
-        println!("skipped: {error}");
+        skips::without_tool(error);
         return None;
     }
     if !have("gcc") {

@@ -52,7 +52,7 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
 /// Cycles of a call by row and kind, or none if a part is missing.
 fn cycles(table: &str) -> Option<impl Fn(&str, &str) -> f64> {
     if let (true, Err(error)) = (live(), launch::paths::driver()) {
-        println!("skipped: {error}");
+        skips::without_tool(error);
         return None;
     }
     let bench = Bench::new();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, live, root, sentence};
+use common::{Bench, micro_is_built, sentence};
 use serde_json::Value;
 
 #[test]
@@ -64,8 +64,7 @@ fn a_workload_says_what_it_lacks_and_how_to_get_it() {
 /// Sanity alone: the host's times are its own business.
 #[test]
 fn the_host_is_compared_with_a_machine_and_every_sample_is_accounted_for() {
-    if !root().join("guest/build/micro/tp_small").exists() || !live() {
-        println!("skipped: the microbenchmarks are not built (make guest)");
+    if !micro_is_built() {
         return;
     }
     let bench = Bench::new();

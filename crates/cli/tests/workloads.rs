@@ -26,7 +26,7 @@ fn check(name: &str, least_calls: u64) {
     let output = command.env("MALLACC_WORK", work).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     if error.contains("apt install") || error.contains("program not found") {
-        println!("skipped: {}; `make setup-workloads` installs it", error.trim());
+        skips::without_tool(format_args!("{}; run make setup-workloads", error.trim()));
         return;
     }
     assert!(output.status.success(), "{error}");
@@ -105,7 +105,7 @@ fn served(name: &str, least_calls: u64) {
     let output = command.args(["--config", "none"]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     if error.contains("not found") || error.contains("No such file") {
-        println!("skipped: {}; `make setup-workloads` installs it", error.trim());
+        skips::without_tool(format_args!("{}; run make setup-workloads", error.trim()));
         return;
     }
     assert!(output.status.success(), "{error}");

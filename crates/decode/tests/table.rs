@@ -24,7 +24,7 @@ fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    println!("skipped: {name} is not beside the repository");
+    skips::without(format_args!("{name} is not beside the repository"));
     None
 }
 
@@ -39,7 +39,7 @@ fn the_committed_table_is_what_the_generator_makes() {
     let script = root().join("tools/uops_table.py");
     let run = match Command::new("python3").arg(script).arg(csv).output() {
         Ok(run) => run,
-        Err(e) => return println!("skipped: python3 does not run ({e})"),
+        Err(e) => return skips::without_tool(format_args!("python3 does not run: {e}")),
     };
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let committed = include_str!("../data/haswell.tsv");
@@ -64,14 +64,14 @@ fn golden_coves_table_is_what_the_generator_makes() {
     const MCA: &str = "llvm-mca-22";
     let data = root().join("crates/decode/data");
     if Command::new(MCA).arg("--version").output().is_err() {
-        return println!("skipped: {MCA} is missing (make setup-tables)");
+        return skips::without_tool(format_args!("{MCA} is missing; run make setup-tests"));
     }
     let script = root().join("tools/llvm_table.py");
     let mut command = Command::new("python3");
     command.arg(script).args([MCA, "sapphirerapids"]).arg(data.join("haswell.tsv"));
     let run = match command.output() {
         Ok(run) => run,
-        Err(e) => return println!("skipped: python3 does not run ({e})"),
+        Err(e) => return skips::without_tool(format_args!("python3 does not run: {e}")),
     };
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let committed = include_str!("../data/goldencove.tsv");

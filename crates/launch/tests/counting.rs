@@ -52,8 +52,7 @@ fn a_repeated_string_instruction_counts_once_with_all_its_accesses() {
 
 #[test]
 fn compiled_work_counts_as_many_instructions_as_valgrind_counts() {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        println!("skipped: valgrind is not installed");
+    if !skips::have("valgrind") {
         return;
     }
     let bench = Bench::new();

@@ -74,10 +74,8 @@ fn perl_with_hashes_repeats_exactly() {
 
 #[test]
 fn python_with_sets_repeats_exactly() {
-    if std::path::Path::new("/usr/bin/python3").exists() {
+    if skips::have("/usr/bin/python3") {
         same_every_time(&["/usr/bin/python3", "-c", "print({'a', 'b', 'c', 'd'})"], || ());
-    } else {
-        println!("skipped: there is no /usr/bin/python3");
     }
 }
 
@@ -99,8 +97,7 @@ fn set_times(path: &str, times: FileTimes) {
 /// run on a fresh machine differed from the second, which saw what the first had read.
 #[test]
 fn python_that_looks_at_a_file_repeats_exactly_though_the_file_is_read_in_between() {
-    if !std::path::Path::new("/usr/bin/python3").exists() {
-        println!("skipped: there is no /usr/bin/python3");
+    if !skips::have("/usr/bin/python3") {
         return;
     }
     let bench = Bench::new();

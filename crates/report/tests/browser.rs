@@ -24,11 +24,13 @@ fn tools() -> Option<(PathBuf, PathBuf)> {
     match (browser, find("node")) {
         (Some(browser), Some(node)) => Some((browser, node)),
         (None, _) => {
-            println!("skipped: there is no chromium; `make setup-workloads` installs it");
+            skips::without_tool("there is no chromium; `make setup-tests` installs it");
             None
         }
         (_, None) => {
-            println!("skipped: node is missing, which drives chromium; install Debian's nodejs");
+            skips::without_tool(
+                "there is no node to drive chromium; `make setup-tests` installs it",
+            );
             None
         }
     }

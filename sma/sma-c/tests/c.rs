@@ -41,7 +41,7 @@ fn compile(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
             Some(program)
         }
         Err(error) => {
-            println!("skipped: {compiler}: {error}");
+            skips::without_tool(format_args!("{compiler}: {error}"));
             None
         }
     }
@@ -108,6 +108,6 @@ fn the_header_is_valid_cplusplus() {
         .status();
     match checked {
         Ok(status) => assert!(status.success()),
-        Err(error) => println!("skipped: g++: {error}"),
+        Err(error) => skips::without_tool(format_args!("g++: {error}")),
     }
 }

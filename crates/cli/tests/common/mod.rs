@@ -7,6 +7,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+pub use skips::have;
+
 /// The command under test.
 pub const MALLACC: &str = env!("CARGO_BIN_EXE_mallacc");
 
@@ -15,24 +17,26 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Whether all parts of a live run are there; says what is missing.
+/// Whether all parts of a live run are there. If not, the calling test is skipped.
+#[track_caller]
 pub fn live() -> bool {
     for part in [launch::paths::qemu(), launch::paths::feeder(), launch::paths::guest()] {
         if let Err(error) = part {
-            println!("skipped: {error}");
+            skips::without_tool(error);
             return false;
         }
     }
     true
 }
 
-/// Whether a program is on PATH; says when it is not.
-pub fn have(program: &str) -> bool {
-    let found = launch::paths::search(program.as_ref(), std::env::var_os("PATH").as_deref());
-    if found.is_none() {
-        println!("skipped: {program} is not installed");
+/// Whether the microbenchmarks can run. If not, the calling test is skipped.
+#[track_caller]
+pub fn micro_is_built() -> bool {
+    let built = root().join("guest/build/micro/tp_small").exists();
+    if !built {
+        skips::without_tool("the microbenchmarks are not built; run make guest");
     }
-    found.is_some()
+    built && live()
 }
 
 /// A folder of its own for each test, in which the command runs.

@@ -12,18 +12,20 @@ use stream::event::{Control, Event, decode};
 use stream::{Packet, Source, StreamError};
 use tempfile::TempDir;
 
-/// The parts, built if need be; `None`, with the reason printed, where there is no QEMU.
+/// The parts, built if need be. `None` where there is no QEMU: the calling test is skipped.
+#[track_caller]
 pub fn parts() -> Option<Paths> {
-    static PARTS: OnceLock<Option<Paths>> = OnceLock::new();
-    PARTS
-        .get_or_init(|| match paths::qemu() {
-            Ok(qemu) => Some(Paths { qemu, feeder: feeder(), guest: Some(guest()) }),
-            Err(error) => {
-                println!("skipped: {error}");
-                None
-            }
-        })
-        .clone()
+    static PARTS: OnceLock<Paths> = OnceLock::new();
+    match paths::qemu() {
+        Ok(qemu) => {
+            let build = || Paths { qemu, feeder: feeder(), guest: Some(guest()) };
+            Some(PARTS.get_or_init(build).clone())
+        }
+        Err(error) => {
+            skips::without_tool(error);
+            None
+        }
+    }
 }
 
 /// The plugin, built like this test. Cargo builds a plugin only when it is asked to.
@@ -54,11 +56,13 @@ fn guest() -> PathBuf {
 }
 
 /// The usual options.
+#[track_caller]
 pub fn options() -> Option<Options> {
     parts().map(Options::new)
 }
 
 /// Options of a deterministic run.
+#[track_caller]
 pub fn deterministic() -> Option<Options> {
     options().map(|o| Options { deterministic: true, ..o })
 }

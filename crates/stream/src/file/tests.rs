@@ -250,7 +250,7 @@ fn a_full_disk_is_reported_and_what_was_written_stays_readable() {
 fn a_device_without_room_is_an_error_with_its_reason() {
     let path = std::path::Path::new("/dev/full");
     if !path.exists() {
-        println!("skipped: there is no /dev/full");
+        skips::without("there is no /dev/full");
         return;
     }
     let error = Recorder::create(path, &header()).err().expect("no room");
