@@ -333,6 +333,48 @@ fn models_neither_print_nor_look_at_clocks_nor_draw_lots() {
     assert!(seen > 30, "the search found {seen} files");
 }
 
+/// The table of core families, and what may not stand anywhere else: asking which one it is.
+const FAMILIES: &str = "crates/decode/src/family.rs";
+const FAMILY_ASKED: [&str; 5] =
+    ["Family::Haswell", "Family::GoldenCove", "GOLDEN_COVE", "family.name ==", "\"goldencove\" =>"];
+
+#[test]
+fn only_one_table_tells_core_families_apart() {
+    let mut seen = false;
+    for (name, text) in written().filter(|(name, _)| name.ends_with(".rs")) {
+        seen |= name == FAMILIES && text.contains("GOLDEN_COVE");
+        if name == FAMILIES || name.contains("/tests/") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for word in FAMILY_ASKED {
+            assert!(!code.contains(word), "{name} says {word}; make it a field of {FAMILIES}");
+        }
+    }
+    assert!(seen, "{FAMILIES} is where they are");
+}
+
+/// Accelerators by name, in code outside their own crate.
+const ACCELERATOR_ASKED: [&str; 4] =
+    ["\"mallacc\" =>", "\"none\" =>", "== \"none\"", "== \"mallacc\""];
+
+#[test]
+fn nothing_outside_their_crate_asks_which_accelerator_it_is() {
+    let mut seen = 0;
+    for (name, text) in written() {
+        let code = name.ends_with(".rs") && name.contains("/src/");
+        if !code || name.starts_with("crates/accel/") {
+            continue;
+        }
+        seen += 1;
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for word in ACCELERATOR_ASKED {
+            assert!(!code.contains(word), "{name} says {word}; ask the model for its role");
+        }
+    }
+    assert!(seen > 100, "the search found {seen} files");
+}
+
 /// Words in the order of their numbers, from lines like `| 0x01 | `LOOKUP` | …`.
 fn documented_markers() -> BTreeMap<u32, String> {
     let text = fs::read_to_string(root().join("docs/markers.md")).unwrap();

@@ -158,3 +158,13 @@ fn bytes_that_are_no_instruction_become_an_unknown_uop() {
     assert_eq!(b.unknown, 3);
     common::check(&b);
 }
+
+#[test]
+fn a_pair_that_a_line_ends_in_does_not_fuse_whatever_the_lines_size() {
+    // cmp rax,rbx up to byte 64; jne there.
+    let def = def_at(BASE + 61, &bytes("4839d8 7500"));
+    for (line, fuses) in [(32, false), (64, false), (128, true)] {
+        let block = mallacc_decode::Decoder::new(common::haswell(), line).block(&def);
+        assert_eq!(block.insns[1].fused_with_previous, fuses, "lines of {line} bytes");
+    }
+}

@@ -35,11 +35,26 @@ pub struct CoreSection {
 }
 
 impl CoreSection {
-    /// The parameters that only its kind has, defaults filled in, for the kind's reader.
+    /// Reads a section for a kind of core; its `kind`, if it names one, is passed over.
+    pub fn of(kind: Kind, value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
+        let mut value = value.clone();
+        if let Some(table) = value.as_table_mut() {
+            table.remove("kind");
+        }
+        let mut shared = check_keys(&value, path, kind.parameters())?;
+        let mut own = kind.own_defaults();
+        for (key, own) in &mut own {
+            if let Some(value) = shared.remove(key) {
+                *own = value;
+            }
+        }
+        let shared = CoreParams::read(&toml::Value::Table(shared), path)?;
+        Ok(Self { params: CoreParams { kind, ..shared }, own })
+    }
+
+    /// The parameters that only its kind has, for the kind's reader.
     pub fn own(&self) -> toml::Value {
-        let mut all = self.kind.own_defaults();
-        all.extend(self.own.clone());
-        toml::Value::Table(all)
+        toml::Value::Table(self.own.clone())
     }
 }
 
@@ -63,19 +78,17 @@ impl Param for CoreSection {
             Some(name) => Kind::read(name, &params::join(path, "kind"))?,
             None => Kind::default(),
         };
-        let mut shared = check_keys(value, path, kind.parameters())?;
-        let mut own = toml::Table::new();
-        for key in kind.own_defaults().keys() {
-            own.extend(shared.remove(key).map(|value| (key.clone(), value)));
-        }
-        Ok(Self { params: CoreParams::read(&toml::Value::Table(shared), path)?, own })
+        Self::of(kind, value, path)
     }
 
     fn write(&self) -> toml::Value {
-        let taken = |key: &String| self.kind.parameters().iter().any(|doc| doc.name == key);
-        let values = [self.params.write(), self.own()];
-        let tables = values.into_iter().filter_map(|value| value.try_into::<toml::Table>().ok());
-        toml::Value::Table(tables.flatten().filter(|(key, _)| taken(key)).collect())
+        let parameters = self.kind.parameters();
+        let taken = |key: &str| key == "kind" || parameters.iter().any(|doc| doc.name == key);
+        let mut table = self.own.clone();
+        if let toml::Value::Table(shared) = self.params.write() {
+            table.extend(shared.into_iter().filter(|(key, _)| taken(key)));
+        }
+        toml::Value::Table(table)
     }
 
     fn section() -> Option<&'static [ParamDoc]> {
