@@ -5,7 +5,7 @@ use decode::Reg;
 use params::{ConfigError, Param, ParamDoc, params, toml};
 use stream::MarkerOp;
 
-use crate::{Accelerator, Completed, Counters, InjectKind, Injected, Marker, Model, Reply};
+use crate::{Accelerator, Completed, InjectKind, Injected, Marker, Model, Reply};
 
 params! {
     /// Which steps cost nothing.
@@ -70,7 +70,4 @@ impl Accelerator for Limit {
     }
     fn completed(&mut self, _completed: Completed) {}
     fn context_switch(&mut self) {}
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
 }

@@ -1,5 +1,7 @@
 //! All accelerator models, and how a configuration names one.
 
+use std::fmt;
+
 use params::{ConfigError, ParamDoc, toml, unknown_name};
 
 use crate::Accelerator;
@@ -34,17 +36,32 @@ pub fn find(name: &str) -> Result<&'static dyn Model, ConfigError> {
 }
 
 /// An accelerator as a configuration names it: `name` or `name:key=value,key=value`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Choice {
     /// The text it was read from.
     pub text: String,
-    /// The model's name.
-    pub model: String,
+    /// The model.
+    pub model: &'static dyn Model,
     /// Settings given, the rest are defaults.
     pub settings: toml::Value,
 }
 
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl Choice {
+    /// A model with its defaults; it need not be in the registry.
+    pub fn of(model: &'static dyn Model) -> Self {
+        Self {
+            text: model.name().to_owned(),
+            model,
+            settings: toml::Value::Table(toml::Table::new()),
+        }
+    }
+
     /// Reads `name:key=value,…`. Values are numbers, or `on`/`off`/`true`/`false`, or names.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let (model, rest) = text.split_once(':').unwrap_or((text, ""));
@@ -60,20 +77,19 @@ impl Choice {
         }
         let settings = toml::Value::Table(table);
         found.build(&settings)?;
-        Ok(Self { text: text.to_owned(), model: model.to_owned(), settings })
+        Ok(Self { text: text.to_owned(), model: found, settings })
     }
 
     /// A fresh instance.
     pub fn build(&self) -> Result<Box<dyn Accelerator>, ConfigError> {
-        find(&self.model)?.build(&self.settings)
+        self.model.build(&self.settings)
     }
 
     /// All parameters with their values, defaults filled in, in declared order.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Ok(model) = find(&self.model) else { return Vec::new() };
-        let defaults = model.defaults();
+        let defaults = self.model.defaults();
         let value = |name: &str| self.settings.get(name).or_else(|| defaults.get(name));
-        let declared = model.parameters().iter();
+        let declared = self.model.parameters().iter();
         declared.filter_map(|d| value(d.name).map(|v| (d.name.to_owned(), v.to_string()))).collect()
     }
 }

@@ -101,7 +101,7 @@ fn choice(text: &str) -> Result<(String, Choice), ConfigError> {
 /// `baseline`, `mallacc-16`, `limit`; settings other than the number of entries follow a colon.
 fn default_name(choice: &Choice) -> String {
     let entries = choice.parameters().into_iter().find(|(name, _)| name == "entries");
-    let mut name = match (choice.model.as_str(), entries) {
+    let mut name = match (choice.model.name(), entries) {
         ("none", _) => "baseline".to_owned(),
         (model, Some((_, entries))) => format!("{model}-{entries}"),
         (model, None) => model.to_owned(),

@@ -31,7 +31,7 @@ pub fn run(args: &MicroArgs) -> Done {
     let programs: Vec<PathBuf> =
         names.iter().map(|name| program(name)).collect::<Result<_, _>>()?;
     let (output, mut rows) = session::open(&args.report, Stream::Stdout)?;
-    let (mut runs, mut code, mut pops) = (Vec::new(), 0, 0);
+    let (mut runs, mut code, mut checks) = (Vec::new(), 0, Vec::new());
     for (name, program) in names.iter().zip(programs) {
         let (iterations, repeats) = if args.quick { QUICK } else { USUAL };
         let steps = (args.iterations.unwrap_or(iterations), args.repeats.unwrap_or(repeats));
@@ -43,11 +43,11 @@ pub fn run(args: &MicroArgs) -> Done {
         let (mut finished, status) = simulate(&mut target, checked, what, &mut rows, quiet)?;
         finished.run.program = (*name).to_owned();
         rows.finish(&finished.run);
-        pops += finished.pops;
-        if finished.violations > 0 {
-            eprintln!("mallacc: {name}: {} pops were wrong", finished.violations);
+        if let Some(fault) = finished.fault() {
+            eprintln!("mallacc: {name}: {fault}");
             code = VIOLATION;
         }
+        session::add_checks(&mut checks, finished.checks);
         if let Some(error) = &finished.error {
             eprintln!("mallacc: {name}: {error}");
         }
@@ -62,8 +62,9 @@ pub fn run(args: &MicroArgs) -> Done {
         () if !output.is_table() => documents(&runs),
         () => {
             let mut text = table(&runs, &specs, args.entries.is_some());
-            if pops > 0 && code != VIOLATION {
-                let _ = writeln!(text, "{pops} pops: no cached Head or Next was a wrong one.");
+            for check in checks.iter().filter(|check| check.made > 0 && check.failed == 0) {
+                let (made, what, failure) = (check.made, check.what, check.failure);
+                let _ = writeln!(text, "{made} {what} were checked: none {failure}.");
             }
             text
         }
@@ -123,8 +124,10 @@ pub fn target(name: &str, quick: bool) -> Result<Target, Failure> {
 }
 
 fn lines(runs: &[Run]) -> String {
-    let rows = runs.iter().flat_map(|run| run.configurations.iter().map(|c| csv::row(run, c)));
-    rows.fold(csv::header(), |text, row| text + &row)
+    let schema = sim::declared();
+    let row = |run, item| csv::row(run, item, &schema);
+    let rows = runs.iter().flat_map(|run| run.configurations.iter().map(move |c| row(run, c)));
+    rows.fold(csv::header(&schema), |text, row| text + &row)
 }
 
 fn documents(runs: &[Run]) -> String {
@@ -216,7 +219,7 @@ fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> 
     }
     let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
     for (index, spec) in specs.iter().enumerate() {
-        if spec.accelerator.model == "none" {
+        if spec.accelerator.model.name() == "none" {
             continue;
         }
         let parameters = spec.accelerator.parameters();

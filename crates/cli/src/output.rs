@@ -61,7 +61,7 @@ impl Output {
         let style = self.style();
         let text = match self.format {
             Format::Json => json::render(run),
-            Format::Csv => csv::render(run),
+            Format::Csv => csv::render(run, &sim::declared()),
             Format::Table if self.detail => text::detail(run, &style),
             Format::Table => text::summary(run, &style),
         };

@@ -22,7 +22,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// Files with a line that may be wider, each with its reason.
 const WIDE: &[(&str, &str)] = &[
     ("crates/memory/src/naive.rs", "an assertion in a macro, which formatting leaves alone"),
-    ("crates/memory/src/statistics.rs", "the pattern of a macro, which formatting leaves alone"),
     ("crates/results/src/store/document.rs", "the text of a document"),
     ("crates/sma/src/heap.rs", "the head of an implementation, which formatting leaves alone"),
     ("guest/tests/programs.sh", "command lines of programs"),

@@ -20,4 +20,4 @@ pub use crate::core::{Core, CoreCounters, NO_ADDRESS, Step};
 pub use crate::machine::Machine;
 pub use crate::observe::{Observer, Times};
 pub use crate::params::CoreParams;
-pub use crate::retire::Component;
+pub use crate::retire::{Component, CpiStack};

@@ -2,13 +2,14 @@
 
 #![allow(dead_code)]
 
+pub mod machine;
+
 use std::collections::BTreeMap;
 
 use mallacc_results::model::{CallTally, SamplePoint};
-use mallacc_results::{
-    CacheStats, CallKind, Configuration, CpiComponent, Exit, MallocCacheStats, ParameterValue,
-    PredictorStats, Run, Sampling, TlbStats,
-};
+use mallacc_results::{CallKind, Configuration, Exit, ParameterValue, Run, Sampling};
+
+use machine::{Cache, Cpi, Machine, MallocCache, Predictor, Tlb, declared};
 
 pub const INSTRUCTIONS: u64 = 1_200_000;
 pub const MALLOC_CALLS: u64 = 1_000;
@@ -40,9 +41,37 @@ impl Latencies {
     }
 }
 
+/// What the machine counts without a malloc cache.
+fn machine(latencies: &Latencies) -> Machine {
+    let (base, data_cache) = (400_000, 300_000);
+    let l1d = Cache {
+        accesses: 400_000,
+        hits: 388_000,
+        misses: 12_000,
+        writebacks: 3_000,
+        prefetches: 8_000,
+        prefetch_hits: 6_000,
+        evictions: 9_000,
+    };
+    let llc = Cache { accesses: 4_000, hits: 3_400, misses: 600, ..Cache::default() };
+    let dtlb = Tlb { accesses: 400_000, hits: 399_400, misses: 600 };
+    Machine {
+        cpi: Some(Cpi { base, data_cache, branches: latencies.cycles() - base - data_cache }),
+        caches: vec![("L1D".into(), l1d), ("LLC".into(), llc)],
+        tlbs: vec![("DTLB".into(), dtlb)],
+        predictor: Some(Predictor {
+            conditional: 200_000,
+            conditional_mispredicted: 5_000,
+            indirect: 9_000,
+            indirect_mispredicted: 700,
+            returns: 20_000,
+            returns_mispredicted: 300,
+        }),
+        malloc_cache: None,
+    }
+}
+
 fn configuration(name: &str, accelerator: &str, latencies: &Latencies) -> Configuration {
-    let allocator_cycles = latencies.allocator_cycles();
-    let part = |name: &str, cycles| CpiComponent { name: name.into(), cycles };
     let mut item = Configuration {
         name: name.into(),
         machine: "haswell".into(),
@@ -51,41 +80,10 @@ fn configuration(name: &str, accelerator: &str, latencies: &Latencies) -> Config
         cycles: latencies.cycles(),
         instructions: INSTRUCTIONS,
         uops: 1_300_000,
-        allocator_cycles,
-        cpi_stack: vec![
-            part("base", 400_000),
-            part("data cache", 300_000),
-            part("branches", latencies.cycles() - 700_000),
-        ],
+        allocator_cycles: latencies.allocator_cycles(),
         size_classes: BTreeMap::from([(2, 500), (3, 300), (5, 100), (9, 60), (12, 40)]),
         requested_sizes: BTreeMap::from([(24, 500), (32, 300), (48, 100), (100, 60), (1_024, 40)]),
-        caches: vec![
-            CacheStats {
-                name: "L1D".into(),
-                accesses: 400_000,
-                hits: 388_000,
-                misses: 12_000,
-                writebacks: 3_000,
-                prefetches: 8_000,
-                prefetch_hits: 6_000,
-            },
-            CacheStats {
-                name: "LLC".into(),
-                accesses: 4_000,
-                hits: 3_400,
-                misses: 600,
-                ..CacheStats::default()
-            },
-        ],
-        tlbs: vec![TlbStats { name: "DTLB".into(), accesses: 400_000, hits: 399_400, misses: 600 }],
-        predictor: PredictorStats {
-            conditional: 200_000,
-            conditional_mispredicted: 5_000,
-            indirect: 9_000,
-            indirect_mispredicted: 700,
-            returns: 20_000,
-            returns_mispredicted: 300,
-        },
+        counted: machine(latencies).values(),
         ..Configuration::default()
     };
     for (calls, cycles) in [900, 80, 20].into_iter().zip(latencies.malloc) {
@@ -96,24 +94,25 @@ fn configuration(name: &str, accelerator: &str, latencies: &Latencies) -> Config
 }
 
 fn mallacc(entries: i64, latencies: &Latencies, misses: u64) -> Configuration {
+    let counters = MallocCache {
+        lookup_hits: 1_000 - misses,
+        lookup_misses: misses,
+        pop_hits: 1_000 - 2 * misses,
+        pop_misses: 2 * misses,
+        pushes: FREE_CALLS,
+        prefetches: 1_000,
+        evictions: misses,
+        invalidations: 3,
+        flushes: 1,
+        blocked_cycles: 1_500,
+        invariant_violations: 0,
+    };
     Configuration {
         parameters: BTreeMap::from([
             ("entries".into(), ParameterValue::Integer(entries)),
             ("index_mode".into(), ParameterValue::Bool(true)),
         ]),
-        malloc_cache: Some(MallocCacheStats {
-            lookup_hits: 1_000 - misses,
-            lookup_misses: misses,
-            pop_hits: 1_000 - 2 * misses,
-            pop_misses: 2 * misses,
-            pushes: FREE_CALLS,
-            prefetches: 1_000,
-            evictions: misses,
-            invalidations: 3,
-            flushes: 1,
-            blocked_cycles: 1_500,
-            invariant_violations: 0,
-        }),
+        counted: Machine { malloc_cache: Some(counters), ..machine(latencies) }.values(),
         area_um2: Some(1_484.0),
         ..configuration(&format!("mallacc-{entries}"), "mallacc", latencies)
     }
@@ -134,6 +133,7 @@ pub fn whole() -> Run {
         instructions: 1_250_000,
         threads: 1,
         exit: Some(Exit::Code(0)),
+        schema: declared(),
         configurations: vec![
             configuration("baseline", "none", &BASELINE),
             mallacc(16, &MALLACC_16, 50),
@@ -204,6 +204,7 @@ pub fn sampled() -> Run {
             population: POPULATION,
         }),
         skip: 1_000_000,
+        schema: declared(),
         configurations: vec![item("baseline", "none", SAMPLED_BASE), mallacc],
         ..Run::default()
     }

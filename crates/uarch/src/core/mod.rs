@@ -26,6 +26,7 @@ use decode::{Block, BranchKind, Insn, Reg, Uop, UopFlags, UopKind};
 use memory::Memory;
 use params::ConfigError;
 use predict::Predictor;
+use stats::{Counts, Walk, counters};
 use stream::MarkerOp;
 
 use crate::calendar::Unit;
@@ -35,7 +36,7 @@ use crate::machine::Machine;
 use crate::observe::{Observer, Times};
 use crate::params::CoreParams;
 use crate::ports::{Port, Ports};
-use crate::retire::{Component, Retire};
+use crate::retire::{Component, CpiStack, Retire};
 use crate::stores::Stores;
 use allocate::Allocator;
 use moves::Moves;
@@ -63,31 +64,36 @@ pub struct Step<'a> {
     pub next: u64,
 }
 
-/// Event counts of a core; caches and predictors keep their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CoreCounters {
-    /// Instructions retired: without marker and elided instructions.
-    pub instructions: u64,
-    /// Unfused uops executed, injected ones included.
-    pub uops: u64,
+counters! {
+    /// Event counts of a core; caches and predictors keep their own.
+    pub struct CoreCounters = Head::one("core").about("The core.").since(2);
+
+    /// Cycles: the retirement of the newest instruction.
+    cycles: Cycles,
+    /// Instructions of the program: retired, or left out by the accelerator.
+    instructions: Instructions = "retired + elided",
+    /// Instructions retired, markers not counted.
+    retired: Instructions,
     /// Instructions left out because an accelerator made them unnecessary.
-    pub elided: u64,
+    elided: Instructions,
+    /// Uops executed, unfused, injected ones included.
+    uops: Uops,
     /// Uops that an accelerator put in.
-    pub injected: u64,
+    injected: Uops,
     /// Branches that redirected fetch at execution.
-    pub mispredicts: u64,
+    mispredicts: Branches,
     /// Loads that took their data from a store in flight.
-    pub forwards: u64,
+    forwards: Count,
     /// Loads that had to wait for an overlapping store to be written.
-    pub forward_failures: u64,
+    forward_failures: Count,
     /// Memory-order clears.
-    pub order_clears: u64,
+    order_clears: Count,
     /// System calls.
-    pub syscalls: u64,
+    syscalls: Count,
     /// Page faults taken.
-    pub page_faults: u64,
+    page_faults: Count,
     /// Transfers that no branch explains: signal delivery and the like.
-    pub asynchronous: u64,
+    asynchronous: Count,
 }
 
 /// One simulated core with its private hierarchy and accelerator.
@@ -215,7 +221,7 @@ impl<O: Observer> Core<O> {
 
     /// Event counts.
     pub fn counters(&self) -> CoreCounters {
-        self.counters
+        CoreCounters { cycles: self.cycles(), ..self.counters }
     }
 
     /// How fused uops came through fetch and decode.
@@ -333,7 +339,7 @@ impl<O: Observer> Core<O> {
             self.uop(step, uop, pc);
         }
         self.finish_instruction();
-        self.counters.instructions += 1;
+        self.counters.retired += 1;
         if self.block_retired == 0 {
             self.block_retired = self.retire.last();
             self.calls.first_instruction(self.block_retired);
@@ -399,5 +405,16 @@ impl<O: Observer> Core<O> {
         let end = cycle + self.page_fault_cycles;
         self.allocator.barrier(end, Component::PageFault);
         (end, Component::PageFault)
+    }
+}
+
+impl<O: Observer> Counts for Core<O> {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        walk.one(&self.counters());
+        walk.one(&self.fetch_counters());
+        walk.one(&CpiStack(self.cpi_stack()));
+        self.memory.statistics().visit(walk);
+        self.predictor.statistics().visit(walk);
+        self.accelerator.statistics(walk);
     }
 }
