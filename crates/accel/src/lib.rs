@@ -26,31 +26,17 @@ pub use choice::Choice;
 pub use registry::{Ablations, Model, Role, Setting, find, registry};
 pub use reply::{Completed, Fallback, InjectKind, Injected, IssueTo, Marker, Reply};
 
-/// Counters of a malloc cache, all zero for accelerators without one.
+/// What an accelerator checked against the program, over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// `mcszlookup` that found the size.
-    pub lookup_hits: u64,
-    /// `mcszlookup` that did not.
-    pub lookup_misses: u64,
-    /// `mchdpop` that found Head and Next.
-    pub pop_hits: u64,
-    /// `mchdpop` that did not.
-    pub pop_misses: u64,
-    /// `mchdpush` executed.
-    pub pushes: u64,
-    /// `mcnxtprefetch` executed.
-    pub prefetches: u64,
-    /// Entries replaced by another size class.
-    pub evictions: u64,
-    /// `INVALIDATE` markers.
-    pub invalidations: u64,
-    /// Whole-cache flushes: context switches and `FLUSH` markers.
-    pub flushes: u64,
-    /// Cycles that list instructions waited for an outstanding prefetch.
-    pub blocked_cycles: u64,
-    /// Pops whose cached Head or Next differed from the true ones. Must stay 0.
-    pub invariant_violations: u64,
+pub struct Checks {
+    /// Checks made.
+    pub made: u64,
+    /// Checks that failed. Must stay 0: otherwise the model or the guest's markers are at fault.
+    pub failed: u64,
+    /// What was checked, in the plural: `pops`.
+    pub what: &'static str,
+    /// What a failed one did: `found a Head that was not the true one`.
+    pub failure: &'static str,
 }
 
 /// A unit that an accelerator adds to its core.
@@ -78,8 +64,14 @@ pub trait Accelerator: Send {
     /// Another thread is about to run: state that belongs to the old one is dropped.
     fn context_switch(&mut self);
 
-    /// Counters since the accelerator was made; whoever measures an interval takes differences.
-    fn counters(&self) -> Counters;
+    /// Shows its groups of counters, which count from when the accelerator was made; whoever
+    /// measures an interval takes differences. The declarations are the accelerator's own.
+    fn statistics(&self, _walk: &mut stats::Walk<'_>) {}
+
+    /// What it checked against the program, if it checks anything.
+    fn checks(&self) -> Checks {
+        Checks::default()
+    }
 
     /// Areas as different sources state them; none without hardware.
     fn area(&self) -> Vec<area::Area> {

@@ -6,8 +6,8 @@ use params::{ConfigError, Param, ParamDoc, params, toml};
 use stream::MarkerOp;
 
 use crate::{
-    Ablations, Accelerator, Completed, Counters, InjectKind, Injected, IssueTo, Marker, Model,
-    Reply, Role, Setting,
+    Ablations, Accelerator, Completed, InjectKind, Injected, IssueTo, Marker, Model, Reply, Role,
+    Setting,
 };
 
 params! {
@@ -80,7 +80,4 @@ impl Accelerator for Limit {
     }
     fn completed(&mut self, _completed: Completed) {}
     fn context_switch(&mut self) {}
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
 }

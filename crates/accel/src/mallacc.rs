@@ -9,11 +9,12 @@ use decode::Reg;
 use mcache::area::{Estimate, Storage, TECHNOLOGY, synthesised};
 use mcache::{Config, Fill, Issue, MallocCache, Pop};
 use params::{ConfigError, Param, ParamDoc, params, toml};
+use stats::counters;
 use stream::MarkerOp;
 
 use crate::area::{Area, NM_28, Source};
 use crate::{
-    Ablations, Accelerator, Completed, Counters, Fallback, InjectKind, Injected, IssueTo, Marker,
+    Ablations, Accelerator, Checks, Completed, Fallback, InjectKind, Injected, IssueTo, Marker,
     Model, Reply, Setting, Unit,
 };
 
@@ -55,6 +56,40 @@ const SETTLED_ENTRIES: i64 = 16;
 /// Entries for all size classes in use (section 6.1): in ablations the parts and not the size are
 /// compared.
 const AMPLE_ENTRIES: i64 = 32;
+counters! {
+    /// Counters of the malloc cache.
+    pub struct MallocCacheCounters = Head::one("malloc_cache")
+        .title("malloc cache")
+        .about("The malloc cache.");
+
+    /// Size-class lookups (`mcszlookup`) that found their class.
+    lookup_hits: Count,
+    /// Size-class lookups that did not find their class.
+    lookup_misses: Count,
+    /// Share of the lookups that hit.
+    lookup_hit_rate: Fraction = "lookup_hits / (lookup_hits + lookup_misses)"
+        [summary("lookups that hit")],
+    /// Pops (`mchdpop`) that found Head and Next.
+    pop_hits: Count,
+    /// Pops that did not find both.
+    pop_misses: Count,
+    /// Share of the pops that hit.
+    pop_hit_rate: Fraction = "pop_hits / (pop_hits + pop_misses)" [summary("pops that hit")],
+    /// Pushes (`mchdpush`).
+    pushes: Count,
+    /// Next-object prefetches (`mcnxtprefetch`).
+    prefetches: Count,
+    /// Entries that made room for another class.
+    evictions: Count [summary("evictions")],
+    /// Entries whose list values were dropped because the list changed on a slow path.
+    invalidations: Count,
+    /// Times the whole malloc cache was emptied: context switches and `FLUSH` markers.
+    flushes: Count,
+    /// Cycles that list instructions waited for an entry's outstanding prefetch.
+    blocked_cycles: Cycles [summary("blocked cycles")],
+    /// Pops whose cached Head or Next differed from the true ones.
+    invariant_violations: Count [fault()],
+}
 
 /// Mallacc's registry entry.
 pub struct MallaccModel;
@@ -118,7 +153,7 @@ struct Mallacc {
     latency: u32,
     cache: MallocCache,
     sampler: mcache::Sampler,
-    counters: Counters,
+    counters: MallocCacheCounters,
     /// The lookup in work hit: its register of the requested size.
     lookup_hit: Option<Reg>,
     /// The pop in work hit: class register, class, and what the cache returned.
@@ -151,7 +186,7 @@ impl Mallacc {
             params,
             cache,
             sampler,
-            counters: Counters::default(),
+            counters: MallocCacheCounters::default(),
             lookup_hit: None,
             pop_hit: None,
             popped: false,
@@ -359,8 +394,17 @@ impl Accelerator for Mallacc {
         self.blocked_until = [0; 256];
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn statistics(&self, walk: &mut stats::Walk<'_>) {
+        walk.one(&self.counters);
+    }
+
+    fn checks(&self) -> Checks {
+        Checks {
+            made: self.counters.pop_hits + self.counters.pop_misses,
+            failed: self.counters.invariant_violations,
+            what: "pops",
+            failure: "found a cached Head or Next that was not the true one",
+        }
     }
 
     /// The paper's estimate for any size. The synthesised RTL only at sizes that were synthesised,

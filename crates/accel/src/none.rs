@@ -2,7 +2,7 @@
 
 use params::{ConfigError, ParamDoc, toml};
 
-use crate::{Accelerator, Completed, Counters, Marker, Model, Reply, Role, Setting};
+use crate::{Accelerator, Completed, Marker, Model, Reply, Role, Setting};
 
 /// The baseline's registry entry.
 pub struct NoneModel;
@@ -41,7 +41,4 @@ impl Accelerator for Baseline {
     fn on_marker(&mut self, _marker: &Marker, _reply: &mut Reply) {}
     fn completed(&mut self, _completed: Completed) {}
     fn context_switch(&mut self) {}
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
 }

@@ -63,7 +63,7 @@ impl Output {
         let style = self.style();
         let text = match self.format {
             Format::Json => json::render(run),
-            Format::Csv => csv::render(run),
+            Format::Csv => csv::render(run, &experiments::catalogue::counters()),
             Format::Table if self.detail => text::detail(run, &style),
             Format::Table => text::summary(run, &style),
         };
@@ -81,13 +81,12 @@ impl Output {
         let mut failures = Vec::new();
         failures.extend(finished.error.as_ref().map(|error| Failure::failed(error.to_string())));
         let broken = !failures.is_empty();
-        if finished.violations > 0 {
+        if let Some(fault) = finished.fault() {
             failures.push(Failure {
                 class: Class::Violation,
                 text: format!(
-                    "{} pops found a cached Head or Next that was not the true one: the markers of \
-                     the allocator or the model are at fault; do not trust the figures",
-                    finished.violations
+                    "{fault}: the markers of the allocator or the model are at fault; do not trust \
+                     the figures"
                 ),
             });
         }

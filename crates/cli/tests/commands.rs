@@ -50,7 +50,10 @@ fn a_sweep_has_a_line_for_each_size_between_the_baseline_and_the_limit() {
     for start in ["2 ", "4 ", "6 ", "limit "] {
         assert!(table.lines().any(|line| line.starts_with(start)), "{start}: {table}");
     }
-    assert!(table.contains("no cached Head or Next was a wrong one"), "{table}");
+    assert!(
+        table.contains("pops were checked: none found a cached Head or Next that was not"),
+        "{table}"
+    );
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use accel::Checks;
+
 use results::{CallStats, Configuration, Exit, Run, csv, json};
 use sim::{ConfigSpec, Plan};
 
@@ -9,7 +11,7 @@ use crate::error::{Ending, Failure};
 use crate::micro::{self, Steps};
 use crate::monitor::Monitor;
 use crate::run::simulate;
-use crate::session::Rows;
+use crate::session::{self, Rows};
 
 /// Which microbenchmarks, with what input, on what.
 pub struct Request {
@@ -40,10 +42,8 @@ impl Request {
 pub struct Report {
     /// A run for each.
     pub runs: Vec<Run>,
-    /// Pops whose cached values were compared with the true ones.
-    pub pops: u64,
-    /// Pops that returned a wrong pointer.
-    pub violations: u64,
+    /// What the accelerators checked against the programs.
+    pub checks: Vec<Checks>,
     /// How the last program ended; after one that failed no other was run.
     pub ending: Ending,
     specs: Vec<ConfigSpec>,
@@ -54,7 +54,7 @@ pub struct Report {
 pub fn run(request: Request, rows: &mut Rows, monitor: &dyn Monitor) -> Result<Report, Failure> {
     let Request { programs, steps, plan, specs, sweep } = request;
     let ending = Ending::Program(Some(Exit::Code(0)));
-    let mut report = Report { runs: Vec::new(), pops: 0, violations: 0, ending, specs, sweep };
+    let mut report = Report { runs: Vec::new(), checks: Vec::new(), ending, specs, sweep };
     for name in programs {
         let mut target = micro::target(name, steps)?;
         let checked = target.prepare()?;
@@ -62,11 +62,10 @@ pub fn run(request: Request, rows: &mut Rows, monitor: &dyn Monitor) -> Result<R
         let (mut finished, ending) = simulate(&mut target, checked, what, rows, monitor)?;
         finished.run.program = name.to_owned();
         rows.finish(&finished.run);
-        report.pops += finished.pops;
-        report.violations += finished.violations;
-        if finished.violations > 0 {
-            monitor.problem(&format!("{name}: {} pops were wrong", finished.violations));
+        if let Some(fault) = finished.fault() {
+            monitor.problem(&format!("{name}: {fault}"));
         }
+        session::add_checks(&mut report.checks, finished.checks);
         if let Some(error) = &finished.error {
             monitor.problem(&format!("{name}: {error}"));
         }
@@ -80,11 +79,17 @@ pub fn run(request: Request, rows: &mut Rows, monitor: &dyn Monitor) -> Result<R
 }
 
 impl Report {
+    /// Whether a check failed: the figures are not to be trusted.
+    pub fn failed(&self) -> bool {
+        self.checks.iter().any(|check| check.failed > 0)
+    }
+
     /// For people.
     pub fn text(&self) -> String {
         let mut text = table(&self.runs, &self.specs, self.sweep);
-        if self.pops > 0 && self.violations == 0 {
-            let _ = writeln!(text, "{} pops: no cached Head or Next was a wrong one.", self.pops);
+        for check in self.checks.iter().filter(|check| check.made > 0 && check.failed == 0) {
+            let (made, what, failure) = (check.made, check.what, check.failure);
+            let _ = writeln!(text, "{made} {what} were checked: none {failure}.");
         }
         text
     }
@@ -101,8 +106,10 @@ impl Report {
 }
 
 fn lines(runs: &[Run]) -> String {
-    let rows = runs.iter().flat_map(|run| run.configurations.iter().map(|c| csv::row(run, c)));
-    rows.fold(csv::header(), |text, row| text + &row)
+    let schema = sim::declared();
+    let row = |run, item| csv::row(run, item, &schema);
+    let rows = runs.iter().flat_map(|run| run.configurations.iter().map(move |c| row(run, c)));
+    rows.fold(csv::header(&schema), |text, row| text + &row)
 }
 
 fn documents(runs: &[Run]) -> String {

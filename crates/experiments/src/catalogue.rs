@@ -55,3 +55,8 @@ pub fn machines(name: Option<&str>) -> Result<String, Failure> {
     }
     Ok(text)
 }
+
+/// Everything that this version can count: the columns of its CSV.
+pub fn counters() -> stats::Schema {
+    sim::declared()
+}

@@ -6,83 +6,39 @@ use accel::Role;
 use accel::area::Source;
 use params::toml::Value;
 use results::model::{BASELINE, LIMIT};
-use results::{
-    CacheStats, Configuration, CpiComponent, Exit, MallocCacheStats, ParameterValue,
-    PredictorStats, Sampling, TlbStats,
-};
+use results::{Configuration, Exit, ParameterValue, Sampling};
 use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
+use stats::Schema;
 use stream::event::EXIT_SIGNALLED;
 
-/// Counters by name; one that is missing is a defect and noted as such.
-struct Named {
-    values: BTreeMap<String, u64>,
-    missing: Vec<String>,
-}
-
-impl Named {
-    fn get(&mut self, group: &str, name: &str) -> u64 {
-        let key = format!("{group}.{name}");
-        match self.values.get(&key) {
-            Some(value) => *value,
-            None => {
-                self.missing.push(key);
-                0
-            }
-        }
-    }
-}
-
-/// Configuration number `index` of a run as reported, and the names of counters that the simulator
-/// did not have.
-pub fn configuration(
-    spec: &ConfigSpec,
-    outcome: &Outcome,
-    index: usize,
-) -> (Configuration, Vec<String>) {
-    let (measured, sampled) = (&outcome.measured[index], outcome.facts.sampled);
-    let totals = if sampled { &measured.sampled } else { &measured.whole };
-    let mut values = totals.counters.named(&measured.names);
-    if values.is_empty() {
-        // Nothing was measured: every counter is 0.
-        values = measured.names.iter().map(|name| (name.clone(), 0)).collect();
-    }
-    let mut named = Named { values, missing: Vec::new() };
+/// Configuration number `index` of a run as reported.
+pub fn configuration(spec: &ConfigSpec, outcome: &Outcome, index: usize) -> Configuration {
     let model = spec.accelerator.model();
     let accelerator = match model.role() {
         Role::Baseline => BASELINE,
         Role::Limit => LIMIT,
         Role::Candidate => model.name(),
     };
-    let has_cache = model.role() == Role::Candidate;
     let areas = spec.accelerator.build().map(|model| model.area()).unwrap_or_default();
     let area = |source| accel::area::find(&areas, source, accel::area::NM_28);
     let (estimate, rtl) = (area(Source::Estimate), area(Source::Synthesis));
-    let item = Configuration {
+    Configuration {
         name: spec.name.clone(),
         machine: spec.machine.name.clone(),
         accelerator: accelerator.to_owned(),
         parameters: parameters(spec),
         resolved_machine: spec.machine.resolved(),
-        cycles: named.get("core", "cycles"),
-        // Elided instructions are the program's all the same: every machine measures as many.
-        instructions: named.get("core", "instructions") + named.get("core", "elided"),
-        uops: named.get("core", "uops"),
-        cpi_stack: cpi_stack(&mut named),
-        calls: totals.calls.clone(),
-        allocator_cycles: totals.allocator_cycles,
-        size_classes: totals.size_classes.clone(),
-        requested_sizes: totals.requested_sizes.clone(),
-        caches: ["l1i", "l1d", "l2", "llc"].map(|group| cache(&mut named, group)).to_vec(),
-        tlbs: ["itlb", "dtlb", "stlb"].map(|group| tlb(&mut named, group)).to_vec(),
-        predictor: predictor(&mut named),
-        malloc_cache: has_cache.then(|| malloc_cache(&mut named, measured.violations)),
         area_um2: estimate.map(|area| area.um2_max),
         area_rtl_um2_min: rtl.map(|area| area.um2_min),
         area_rtl_um2_max: rtl.map(|area| area.um2_max),
-        energy_nj: None,
-        samples: if sampled { measured.points.clone() } else { Vec::new() },
-    };
-    (item, named.missing)
+        ..outcome.measured[index].configuration(outcome.facts.sampled)
+    }
+}
+
+/// What the machines of a run can count, and what this version has a place for besides.
+pub fn schema(outcome: &Outcome) -> Schema {
+    let measured = outcome.measured.iter().map(|measured| measured.layout.schema());
+    measured.fold(sim::declared(), |all, one| all.merged(&one))
 }
 
 fn parameters(spec: &ConfigSpec) -> BTreeMap<String, ParameterValue> {
@@ -95,66 +51,6 @@ fn parameters(spec: &ConfigSpec) -> BTreeMap<String, ParameterValue> {
     };
     let all = spec.accelerator.parameters();
     all.into_iter().map(|(name, parameter)| (name.to_owned(), value(parameter))).collect()
-}
-
-fn cpi_stack(named: &mut Named) -> Vec<CpiComponent> {
-    let part = |component: &uarch::Component| {
-        let name = component.name();
-        CpiComponent { name: name.to_owned(), cycles: named.get("cpi", name) }
-    };
-    uarch::Component::ALL.iter().map(part).collect()
-}
-
-fn cache(named: &mut Named, group: &str) -> CacheStats {
-    CacheStats {
-        name: group.to_uppercase(),
-        accesses: named.get(group, "accesses"),
-        hits: named.get(group, "hits"),
-        misses: named.get(group, "misses"),
-        writebacks: named.get(group, "writebacks"),
-        prefetches: named.get(group, "prefetches"),
-        prefetch_hits: named.get(group, "prefetches_useful"),
-    }
-}
-
-fn tlb(named: &mut Named, group: &str) -> TlbStats {
-    TlbStats {
-        name: group.to_uppercase(),
-        accesses: named.get(group, "accesses"),
-        hits: named.get(group, "hits"),
-        misses: named.get(group, "misses"),
-    }
-}
-
-fn predictor(named: &mut Named) -> PredictorStats {
-    let mut both = |name: &str| named.get("indirect_jump", name) + named.get("indirect_call", name);
-    let (indirect, indirect_mispredicted) = (both("executed"), both("mispredicted"));
-    PredictorStats {
-        conditional: named.get("conditional", "executed"),
-        conditional_mispredicted: named.get("conditional", "mispredicted"),
-        indirect,
-        indirect_mispredicted,
-        returns: named.get("return", "executed"),
-        returns_mispredicted: named.get("return", "mispredicted"),
-    }
-}
-
-/// `violations` are those of the whole run, measured or not: none may go unnoticed.
-fn malloc_cache(named: &mut Named, violations: u64) -> MallocCacheStats {
-    let mut get = |name: &str| named.get("malloc_cache", name);
-    MallocCacheStats {
-        lookup_hits: get("lookup_hits"),
-        lookup_misses: get("lookup_misses"),
-        pop_hits: get("pop_hits"),
-        pop_misses: get("pop_misses"),
-        pushes: get("pushes"),
-        prefetches: get("prefetches"),
-        evictions: get("evictions"),
-        invalidations: get("invalidations"),
-        flushes: get("flushes"),
-        blocked_cycles: get("blocked_cycles"),
-        invariant_violations: violations,
-    }
 }
 
 /// How the run was sampled, if it was.
@@ -198,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_counter_that_is_reported_exists_in_a_core() {
+    fn a_run_of_nothing_reports_every_counter_as_zero() {
         let machine = uarch::Machine::find("haswell").unwrap();
         let accelerator = accel::Choice::parse("mallacc").unwrap();
         let spec = ConfigSpec { name: "m".into(), machine, accelerator };
@@ -206,9 +102,12 @@ mod tests {
         let stop = AtomicBool::new(false);
         let specs = std::slice::from_ref(&spec);
         let outcome = sim::run(&mut Empty, plan, specs, &stop, &mut ()).unwrap();
-        let (item, missing) = configuration(&spec, &outcome, 0);
-        assert_eq!(missing, [""; 0]);
+        let item = configuration(&spec, &outcome, 0);
         assert_eq!(item.parameters["entries"], ParameterValue::Integer(16));
-        assert_eq!((item.cycles, item.caches.len(), item.tlbs.len()), (0, 4, 3));
+        let groups: Vec<&str> = item.counted.iter().map(|(path, _)| path).collect();
+        let declared: Vec<String> =
+            outcome.measured[0].layout.schema().groups().iter().map(|g| g.path()).collect();
+        assert_eq!(groups, declared);
+        assert!(item.counted.iter().flat_map(|(_, group)| group).all(|(_, value)| *value == 0));
     }
 }

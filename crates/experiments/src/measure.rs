@@ -258,6 +258,7 @@ impl Execution<'_> {
     fn judge(&self, mut finished: Finished, rows: &mut Rows) -> Result<Run, Failure> {
         finished.run.program = self.subject.name.to_owned();
         rows.finish(&finished.run);
+        let fault = finished.fault();
         let run = finished.run;
         if finished.interrupted {
             let place = run.id.map(|id| format!("; run {id} holds what ran until then"));
@@ -267,9 +268,8 @@ impl Execution<'_> {
         if let Some(error) = finished.error {
             return Err(Failure::failed(error.to_string()));
         }
-        if finished.violations > 0 {
-            let text = format!("{} pops found a wrong cached pointer", finished.violations);
-            return Err(Failure::failed(text));
+        if let Some(fault) = fault {
+            return Err(Failure::failed(fault));
         }
         match run.exit {
             None | Some(Exit::Code(0)) if run.complete => Ok(run),

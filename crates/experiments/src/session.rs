@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use accel::Checks;
 use results::Run;
 use results::store::{Store, StoreError};
 use sim::{ConfigSpec, Outcome, Plan};
@@ -75,10 +76,35 @@ pub struct Finished {
     pub stopped_early: bool,
     /// Ctrl-C.
     pub interrupted: bool,
-    /// Pops that returned a wrong pointer, over all configurations.
-    pub violations: u64,
-    /// Pops whose cached values were compared with the true ones.
-    pub pops: u64,
+    /// What accelerators checked against the program, over all configurations: one for each thing
+    /// that was checked.
+    pub checks: Vec<Checks>,
+}
+
+impl Finished {
+    /// What the checks that failed found, a clause; `None` if all held.
+    pub fn fault(&self) -> Option<String> {
+        let failed: Vec<String> = self
+            .checks
+            .iter()
+            .filter(|check| check.failed > 0)
+            .map(|check| format!("{} {} {}", check.failed, check.what, check.failure))
+            .collect();
+        (!failed.is_empty()).then(|| failed.join(", "))
+    }
+}
+
+/// Checks of the same kind added up.
+pub fn add_checks(sums: &mut Vec<Checks>, more: impl IntoIterator<Item = Checks>) {
+    for check in more.into_iter().filter(|check| check.made > 0 || check.failed > 0) {
+        match sums.iter_mut().find(|sum| sum.what == check.what && sum.failure == check.failure) {
+            Some(sum) => {
+                sum.made += check.made;
+                sum.failed += check.failed;
+            }
+            None => sums.push(check),
+        }
+    }
 }
 
 /// Simulates a stream; the configurations are stored when this returns.
@@ -90,6 +116,7 @@ pub fn simulate(
     monitor: &dyn Monitor,
 ) -> Result<Finished, Failure> {
     (run.skip, run.max) = (plan.skip, plan.max);
+    run.schema = sim::declared();
     rows.begin(&mut run);
     let begun = Instant::now();
     let mut line = Instructions(monitor.progress(&run.program));
@@ -97,24 +124,22 @@ pub fn simulate(
     drop(line);
     run.host_seconds = begun.elapsed().as_secs_f64();
     describe(&mut run, &plan, &outcome);
+    run.schema = fill::schema(&outcome);
     for (index, spec) in specs.iter().enumerate() {
-        let (item, missing) = fill::configuration(spec, &outcome, index);
-        for name in missing {
-            run.warnings.push(format!("{}: the simulator has no counter {name}.", spec.name));
-        }
-        run.configurations.push(item);
+        run.configurations.push(fill::configuration(spec, &outcome, index));
         rows.configuration(index, &run);
     }
     for contradiction in run.contradictions() {
         run.warnings.push(format!("These figures contradict themselves: {contradiction}."));
     }
     rows.finish(&run);
+    let mut checks = Vec::new();
+    add_checks(&mut checks, outcome.measured.iter().map(|measured| measured.checks));
     Ok(Finished {
         run,
+        checks,
         stopped_early: outcome.facts.stopped_early,
         interrupted: outcome.facts.interrupted,
-        violations: outcome.measured.iter().map(|m| m.violations).sum(),
-        pops: outcome.measured.iter().map(|m| m.pops).sum(),
         error: outcome.error,
     })
 }

@@ -60,7 +60,7 @@ impl Cache {
         let waits = TIMED && fill.ready() > ready;
         if self.array.prefetched(slot) {
             self.array.set_prefetched(slot, false);
-            self.statistics.prefetches_useful += 1;
+            self.statistics.prefetch_hits += 1;
             self.statistics.prefetches_late += u64::from(waits);
         }
         if !waits {

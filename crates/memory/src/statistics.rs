@@ -1,90 +1,101 @@
 //! What the hierarchy counts.
 
-/// Declares a group of counters, which can list itself.
-macro_rules! counters {
-    ($(#[$meta:meta])* $name:ident { $( $(#[doc = $doc:literal])+ $field:ident $unit:literal, )* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct $name {
-            $( $(#[doc = $doc])+ pub $field: u64, )*
-        }
-        impl $name {
-            /// Calls `each(name, unit, text, value)` for every counter, in order.
-            pub fn for_each(&self, mut each: impl FnMut(&'static str, &'static str, &'static str, u64)) {
-                $( each(stringify!($field), $unit, concat!($($doc),+).trim_ascii(), self.$field); )*
-            }
-        }
-    };
-}
+use stats::{Counts, Walk, counters};
 
 counters! {
     /// Counters of a cache. `accesses` are demand accesses: of the L1D the loads and stores (each
     /// half of a split one), of the L1I the fetches, of the outer levels what the inner ones miss
     /// and what the page walker misses in the L1D. `hits + misses == accesses`.
-    CacheStatistics {
-        /// Demand accesses.
-        accesses "",
-        /// Demand accesses that found their line.
-        hits "",
-        /// Of the hits, those that waited for a line in flight.
-        hits_in_flight "",
-        /// Demand accesses that did not find their line.
-        misses "",
-        /// Lines that prefetchers brought into this cache.
-        prefetches "",
-        /// Prefetched lines that a later access used.
-        prefetches_useful "",
-        /// Of the useful ones, those still in flight at their first use.
-        prefetches_late "",
-        /// Dirty lines handed to the next level.
-        writebacks "",
-        /// Lines that made room for another.
-        evictions "",
-    }
+    pub struct CacheStatistics = Head::list("cache", "caches")
+        .title("caches, demand accesses")
+        .about(
+            "One cache. Accesses are demand accesses: of the L1D the loads and stores (each half \
+             of a split one), of the L1I the fetches, of the outer levels what the inner ones miss \
+             and what the page walker misses in the L1D.",
+        )
+        .balanced("hits + misses", "accesses");
+
+    /// Demand accesses.
+    accesses: Accesses,
+    /// Demand accesses that found their line.
+    hits: Accesses,
+    /// Of the hits, those that waited for a line in flight.
+    hits_in_flight: Accesses [since(2)],
+    /// Demand accesses that did not find their line.
+    misses: Accesses,
+    /// Dirty lines handed to the next level.
+    writebacks: Lines,
+    /// Lines that prefetchers brought into this cache.
+    prefetches: Lines,
+    /// Prefetched lines that a later demand access used.
+    prefetch_hits: Lines,
+    /// Of the used ones, those still in flight at their first use.
+    prefetches_late: Lines [since(2)],
+    /// Lines that made room for another.
+    evictions: Lines [since(2)],
+    /// Share of the demand accesses that hit.
+    hit_rate: Fraction = "hits / accesses" [hit_rate()],
+    /// Demand misses per 1,000 instructions.
+    mpki: PerThousandInstructions = "1000 * (misses / core.instructions)" [miss_rate()],
+    /// Share of the prefetched lines that were used.
+    prefetch_accuracy: Fraction = "prefetch_hits / prefetches",
 }
 
 counters! {
     /// Counters of a TLB. `hits + misses == accesses`.
-    TlbStatistics {
-        /// Translations asked for.
-        accesses "",
-        /// Found here.
-        hits "",
-        /// Not found here.
-        misses "",
-    }
+    pub struct TlbStatistics = Head::list("tlb", "tlbs")
+        .title("translation buffers")
+        .about("One translation buffer.")
+        .balanced("hits + misses", "accesses");
+
+    /// Translations asked for.
+    accesses: Accesses,
+    /// Translations found.
+    hits: Accesses,
+    /// Translations not found.
+    misses: Accesses,
+    /// Share of the translations that were found.
+    hit_rate: Fraction = "hits / accesses" [hit_rate()],
+    /// Misses per 1,000 instructions.
+    mpki: PerThousandInstructions = "1000 * (misses / core.instructions)" [miss_rate()],
 }
 
 counters! {
     /// Counters of the page walker.
-    WalkStatistics {
-        /// Walks.
-        walks "",
-        /// Cycles from the start of a walk to its end, over all walks (timed calls only).
-        cycles "cycles",
-        /// Page-table entries found in the L1D.
-        reads_l1d "",
-        /// Page-table entries found in the L2.
-        reads_l2 "",
-        /// Page-table entries found in the LLC.
-        reads_llc "",
-        /// Page-table entries read from memory.
-        reads_dram "",
-        /// First touches of a page.
-        page_faults "",
-    }
+    pub struct WalkStatistics = Head::one("walk")
+        .key("page_walker")
+        .title("page walker")
+        .about("The page walker.")
+        .since(2);
+
+    /// Walks.
+    walks: Count,
+    /// Cycles from the start of a walk to its end, over all walks (timed calls only).
+    cycles: Cycles,
+    /// Page-table entries found in the L1D.
+    reads_l1d: Accesses,
+    /// Page-table entries found in the L2.
+    reads_l2: Accesses,
+    /// Page-table entries found in the LLC.
+    reads_llc: Accesses,
+    /// Page-table entries read from memory.
+    reads_dram: Accesses,
+    /// First touches of a page.
+    page_faults: Count,
 }
 
 counters! {
     /// Counters of memory.
-    DramStatistics {
-        /// Lines read.
-        reads "lines",
-        /// Lines written.
-        writes "lines",
-        /// Reads that found their row open.
-        row_hits "",
-    }
+    pub struct DramStatistics = Head::one("dram").title("DRAM").about("Memory.").since(2);
+
+    /// Lines read.
+    reads: Lines,
+    /// Lines written.
+    writes: Lines,
+    /// Reads that found their row open.
+    row_hits: Lines,
+    /// Share of the reads that found their row open.
+    row_hit_rate: Fraction = "row_hits / reads",
 }
 
 /// All counters of the hierarchy.
@@ -110,21 +121,16 @@ pub struct MemoryStatistics {
     pub dram: DramStatistics,
 }
 
-impl MemoryStatistics {
-    /// Calls `each(group, name, unit, text, value)` for every counter, in order.
-    pub fn for_each(
-        &self,
-        mut each: impl FnMut(&'static str, &'static str, &'static str, &'static str, u64),
-    ) {
-        for (group, cache) in
-            [("l1i", &self.l1i), ("l1d", &self.l1d), ("l2", &self.l2), ("llc", &self.llc)]
-        {
-            cache.for_each(|name, unit, text, value| each(group, name, unit, text, value));
-        }
-        for (group, tlb) in [("itlb", &self.itlb), ("dtlb", &self.dtlb), ("stlb", &self.stlb)] {
-            tlb.for_each(|name, unit, text, value| each(group, name, unit, text, value));
-        }
-        self.walk.for_each(|name, unit, text, value| each("walk", name, unit, text, value));
-        self.dram.for_each(|name, unit, text, value| each("dram", name, unit, text, value));
+impl Counts for MemoryStatistics {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        walk.named("L1I", &self.l1i);
+        walk.named("L1D", &self.l1d);
+        walk.named("L2", &self.l2);
+        walk.named("LLC", &self.llc);
+        walk.named("ITLB", &self.itlb);
+        walk.named("DTLB", &self.dtlb);
+        walk.named("STLB", &self.stlb);
+        walk.one(&self.walk);
+        walk.one(&self.dram);
     }
 }

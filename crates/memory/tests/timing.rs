@@ -446,7 +446,7 @@ fn the_ip_prefetcher_brings_the_next_line_of_a_stride_before_it_is_asked_for() {
     let fourth = memory.load(7, BASE + 3 * stride, 8, 10 * FAR);
     assert_eq!((fourth.level, fourth.ready), (Level::L1, 10 * FAR + params.l1d.latency));
     let s = memory.statistics().l1d;
-    assert_eq!((s.prefetches, s.prefetches_useful, s.prefetches_late), (2, 1, 0));
+    assert_eq!((s.prefetches, s.prefetch_hits, s.prefetches_late), (2, 1, 0));
     // The fifth comes 50 cycles after the fourth asked for it: too late to be there.
     let fifth = memory.load(7, BASE + 4 * stride, 8, 10 * FAR + 50);
     let asked = 10 * FAR + params.l1d.latency;

@@ -132,22 +132,21 @@ fn every_counter_is_listed_with_a_description_and_hits_and_misses_add_up() {
         assert!(cache.accesses > 0 && cache.hits > 0 && cache.misses > 0);
         assert_eq!(cache.hits + cache.misses, cache.accesses);
         assert!(cache.hits_in_flight <= cache.hits);
-        assert!(cache.prefetches_late <= cache.prefetches_useful);
-        assert!(cache.prefetches_useful <= cache.prefetches);
+        assert!(cache.prefetches_late <= cache.prefetch_hits);
+        assert!(cache.prefetch_hits <= cache.prefetches);
     }
     for tlb in [s.itlb, s.dtlb, s.stlb] {
         assert_eq!(tlb.hits + tlb.misses, tlb.accesses);
     }
     assert_eq!(s.stlb.accesses, s.itlb.misses + s.dtlb.misses);
     assert_eq!(s.walk.walks, s.stlb.misses);
-    let mut names = std::collections::HashSet::new();
-    let mut sum = 0;
-    s.for_each(|group, name, _, text, value| {
-        assert!(names.insert((group, name)) && text.ends_with('.'), "{group}.{name}: {text}");
-        sum += value;
-    });
-    assert_eq!(names.len(), 4 * 9 + 3 * 3 + 7 + 3);
-    assert!(sum > 0);
+    let layout = stats::Layout::of(&s);
+    let values = layout.values(&stats::Reading::of(&s));
+    let counted: Vec<u64> =
+        values.iter().flat_map(|(_, group)| group.iter().map(|(_, value)| *value)).collect();
+    assert_eq!(counted.len(), 4 * 9 + 3 * 3 + 7 + 3);
+    assert!(counted.iter().sum::<u64>() > 0);
+    assert_eq!(values.get("cache.L2", "misses"), Some(s.l2.misses));
     memory.reset_statistics();
     assert_eq!(memory.statistics(), MemoryStatistics::default());
 }

@@ -26,4 +26,4 @@ mod tage;
 pub use branch::{BranchKind, Outcome};
 pub use params::*;
 pub use predictor::Predictor;
-pub use statistics::{KindStatistics, PredictStatistics};
+pub use statistics::{KindStatistics, PredictStatistics, PredictorStatistics};

@@ -1,18 +1,52 @@
 //! What the predictor counts.
 
+use stats::{Counts, Walk, counters};
+
 use crate::branch::BranchKind;
 
-/// Counters of one kind of branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KindStatistics {
+counters! {
+    /// Counters of one kind of branch.
+    pub struct KindStatistics = Head::list("branch", "branches")
+        .title("branches by kind")
+        .about("One kind of branch.")
+        .since(2);
+
     /// Branches executed.
-    pub executed: u64,
+    executed: Branches,
     /// Of those, taken.
-    pub taken: u64,
+    taken: Branches,
     /// Direction or target predicted wrongly.
-    pub mispredicted: u64,
+    mispredicted: Branches,
     /// Predicted taken but absent from the branch target buffer.
-    pub btb_misses: u64,
+    btb_misses: Branches,
+}
+
+counters! {
+    /// What follows from the counters of all kinds.
+    pub struct PredictorStatistics = Head::one("predictor")
+        .title("branches and their prediction")
+        .about("The branch predictor.");
+
+    /// Conditional branches.
+    conditional: Branches = "branch.conditional.executed",
+    /// Of them, predicted in the wrong direction.
+    conditional_mispredicted: Branches = "branch.conditional.mispredicted",
+    /// Indirect jumps and calls.
+    indirect: Branches = "branch.indirect_jump.executed + branch.indirect_call.executed",
+    /// Of them, predicted to the wrong target.
+    indirect_mispredicted: Branches =
+        "branch.indirect_jump.mispredicted + branch.indirect_call.mispredicted",
+    /// Returns.
+    returns: Branches = "branch.return.executed",
+    /// Of them, predicted to the wrong target.
+    returns_mispredicted: Branches = "branch.return.mispredicted",
+    /// Share of the conditional branches predicted in the right direction.
+    accuracy: Fraction = "1 - conditional_mispredicted / conditional"
+        [hit_rate(), called("directions right")],
+    /// Wrong predictions of any kind per 1,000 instructions.
+    mpki: PerThousandInstructions = "1000 * ((conditional_mispredicted + \
+        indirect_mispredicted + returns_mispredicted) / core.instructions)"
+        [miss_rate(), called("branches")],
 }
 
 /// Counters of all kinds.
@@ -37,17 +71,13 @@ impl PredictStatistics {
             btb_misses: sum.btb_misses + kind.btb_misses,
         })
     }
+}
 
-    /// Calls `each(kind, name, text, value)` for every counter, in order.
-    pub fn for_each(&self, mut each: impl FnMut(&'static str, &'static str, &'static str, u64)) {
+impl Counts for PredictStatistics {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        walk.one(&PredictorStatistics::default());
         for kind in BranchKind::ALL {
-            let s = self.kind(kind);
-            each(kind.name(), "executed", "Branches executed.", s.executed);
-            each(kind.name(), "taken", "Branches taken.", s.taken);
-            let text = "Direction or target predicted wrongly.";
-            each(kind.name(), "mispredicted", text, s.mispredicted);
-            let text = "Predicted taken but absent from the branch target buffer.";
-            each(kind.name(), "btb_misses", text, s.btb_misses);
+            walk.named(kind.name(), &self.kind(kind));
         }
     }
 }

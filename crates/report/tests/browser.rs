@@ -107,7 +107,7 @@ fn check_links_and_downloads(seen: &Value, runs: &[Run]) {
     for run in runs {
         let name = format!("mallacc-run{}-all-figures.csv", run.id.unwrap_or(1));
         let all = downloads.iter().find(|download| download["name"] == *name).expect(&name);
-        assert_eq!(all["contents"], results::csv::render(run));
+        assert_eq!(all["contents"], results::csv::render(run, &run.schema));
     }
 }
 

@@ -166,7 +166,8 @@ fn the_cpi_stack_and_what_is_saved_follow_from_the_json() {
     let page = Page::of(&whole());
     let stack = page.file("cpi-stack");
     let cpi = |item: &Value, part: &str| {
-        item["cpi_stack"][part].as_f64().unwrap() / item["instructions"].as_f64().unwrap()
+        let cycles = &item["cpi_stack"][part.replace(' ', "_")];
+        cycles.as_f64().unwrap() / item["instructions"].as_f64().unwrap()
     };
     assert_eq!(stack[0][1..], ["base", "data cache", "branches"]);
     for row in &stack[1..] {

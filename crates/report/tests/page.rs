@@ -6,7 +6,7 @@ mod reading;
 use fixtures::{sampled, whole};
 use reading::{Node, downloads};
 use results::model::{BASELINE, LIMIT};
-use results::{Configuration, CpiComponent, Run};
+use results::{Configuration, Run};
 use std::collections::BTreeSet;
 
 fn page(runs: &[Run]) -> (String, Node) {
@@ -97,6 +97,7 @@ fn a_page_has_every_section_of_a_run() {
         "Size classes",
         "Where the cycles go",
         "Caches, translation, prediction",
+        "Every counter",
         "The machine",
         "Provenance",
         "What the figures mean",
@@ -112,6 +113,11 @@ fn a_page_has_every_section_of_a_run() {
 fn what_a_program_is_called_stays_text() {
     let hostile = "<script>alert('x')</script>\"&amp;\u{1b}[31m\u{202e}";
     let mut run = whole();
+    // Names of groups and counters may come from a file as well.
+    let path = format!("cache.{hostile}");
+    let item = &mut run.configurations[0];
+    item.counted.push(&path, hostile, 1);
+    run.schema = run.schema.with_undeclared(&path, &[hostile]);
     run.program = hostile.into();
     run.args = vec![hostile.into(), "two\nlines".into()];
     run.warnings = vec![hostile.into()];
@@ -121,10 +127,6 @@ fn what_a_program_is_called_stays_text() {
         item.name += hostile;
         item.resolved_machine += hostile;
         item.machine += hostile;
-        for cache in &mut item.caches {
-            cache.name += hostile;
-        }
-        item.cpi_stack[1].name = hostile.into();
     }
     for runs in [&[run.clone()][..], &[run.clone(), run.clone()]] {
         let (text, node) = page(runs);
@@ -177,9 +179,10 @@ fn extreme_counters_and_many_configurations_do_not_break_the_page() {
         item.name = format!("a configuration with quite a long name, number {index}");
         item.parameters.insert("entries".into(), results::ParameterValue::Integer(index + 2));
         item.cycles = most;
-        item.cpi_stack = (0..30)
-            .map(|part| CpiComponent { name: format!("cause {part}"), cycles: most / 30 })
-            .collect();
+        let causes: Vec<String> = (0..30).map(|cause| format!("cause {cause}")).collect();
+        causes.iter().for_each(|cause| item.counted.push("cpi", cause, most / 30));
+        let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+        run.schema = run.schema.with_undeclared("cpi", &causes);
         item.calls[results::CallKind::Malloc].record(most);
         item.size_classes.insert(u64::MAX, most);
         run.configurations.push(item);

@@ -1,6 +1,7 @@
 //! Which configuration is compared with which, and what the samples say about the whole run.
 
 use crate::confidence::{Estimate, ratio};
+use crate::figures::{GroupFigures, placed};
 use crate::model::{BASELINE, CallKind, Configuration, LIMIT, Run};
 
 impl Run {
@@ -32,7 +33,7 @@ impl Run {
     /// the sums that every simulator owes its readers, and that samples are aligned.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found: Vec<String> =
-            self.configurations.iter().flat_map(Configuration::contradictions).collect();
+            self.configurations.iter().flat_map(|item| item.contradictions(self)).collect();
         let instructions = |item: &Configuration| -> Vec<u64> {
             item.samples.iter().map(|point| point.instructions).collect()
         };
@@ -92,28 +93,31 @@ impl Configuration {
     }
 
     /// What contradicts itself in these counters; see [`Run::contradictions`].
-    fn contradictions(&self) -> Vec<String> {
+    fn contradictions(&self, run: &Run) -> Vec<String> {
         let mut found = Vec::new();
         let mut expect_equal = |what: String, sum: u64, total: u64| {
             if sum != total {
                 found.push(format!("{}: {what} are {sum}, must be {total}", self.name));
             }
         };
-        if !self.cpi_stack.is_empty() {
-            let sum = self.cpi_stack.iter().map(|part| part.cycles).sum();
-            expect_equal("cycles in the CPI stack".into(), sum, self.cycles);
+        let (schema, figures) = (run.groups(), GroupFigures::of(run, self));
+        for group in placed(&schema) {
+            let whole = figures.whole(group.kind, &group.path);
+            if let Some(whole) = whole.filter(|_| figures.has(&group.path)) {
+                let counters = figures.counters(&group.path).iter();
+                let sum = counters.map(|(_, value)| *value).fold(0, u64::saturating_add);
+                let unit = group.kind.figures.first().map_or("parts", |part| part.unit.name());
+                let what = format!("{unit} in the {}", group.kind.head.title);
+                expect_equal(what, sum, whole);
+            }
+            if let Some((left, sum, total)) = figures.balance(group.kind, &group.path) {
+                let name = if group.name.is_empty() { &group.kind.head.title } else { group.name };
+                expect_equal(format!("{name} {left}"), sum, total);
+            }
         }
         for (kind, calls) in self.calls.iter() {
             let total = calls.latency.total();
             expect_equal(format!("{} calls in the histogram", kind.name()), total, calls.calls);
-        }
-        for cache in &self.caches {
-            let sum = cache.hits + cache.misses;
-            expect_equal(format!("{} hits and misses", cache.name), sum, cache.accesses);
-        }
-        for tlb in &self.tlbs {
-            let sum = tlb.hits + tlb.misses;
-            expect_equal(format!("{} hits and misses", tlb.name), sum, tlb.accesses);
         }
         if !self.samples.is_empty() {
             let sum = self.samples.iter().map(|point| point.cycles).sum();

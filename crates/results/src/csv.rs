@@ -1,46 +1,46 @@
 //! A run as CSV: one row for each configuration, the same columns in every run.
 //!
-//! Columns are the run's facts, then every declared statistic: a configuration's under its bare
-//! name, the others as `malloc.calls`, `cache.L1D.mpki`, `malloc_cache.pop_hits`. A statistic that
+//! Columns are the run's facts, then every statistic of a configuration under its bare name, then
+//! those of its calls (`malloc.calls`), then every figure of the groups that a schema declares
+//! (`cache.L1D.mpki`, `malloc_cache.pop_hits`). The schema is the caller's: with that of everything
+//! that a tool can count, all its runs have the same columns. Figures are in the order of the
+//! editions of their declarations, so that no column moves when a figure is added. A statistic that
 //! can have a confidence interval is followed by `<name>_ci95`. Undefined figures and whatever a
-//! configuration does not have are empty. Caches and translation buffers other than the usual ones
-//! appear in JSON and in the store only.
+//! configuration does not have are empty. Groups that only a run has, as further caches of its
+//! machine, are in JSON and in the store.
 
-use crate::model::{CacheStats, Configuration, MallocCacheStats, Run, TlbStats};
+use stats::Schema;
+
+use crate::figures::{GroupFigures, placed};
+use crate::model::{Configuration, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{
-    CACHE, CALLS, CONFIGURATION, Context, Interval, MALLOC_CACHE, Measured, PREDICTOR, Source,
-    Statistic, TLB, Value, configuration_context,
+    CALLS, CONFIGURATION, Interval, Measured, Source, Statistic, Value, configuration_context,
 };
 
-/// Caches with columns of their own.
-pub const CACHES: [&str; 4] = ["L1I", "L1D", "L2", "LLC"];
-/// Translation buffers with columns of their own.
-pub const TLBS: [&str; 3] = ["ITLB", "DTLB", "STLB"];
-
-/// A run as CSV (RFC 4180, lines ended by a newline), header first.
-pub fn render(run: &Run) -> String {
-    let mut text = header();
+/// A run as CSV (RFC 4180, lines ended by a newline), header first, with the columns of `schema`.
+pub fn render(run: &Run, schema: &Schema) -> String {
+    let mut text = header(schema);
     for configuration in &run.configurations {
-        text += &row(run, configuration);
+        text += &row(run, configuration, schema);
     }
     text
 }
 
 /// The header line. Rows of several runs may follow one header.
-pub fn header() -> String {
+pub fn header(schema: &Schema) -> String {
     let empty = Run { configurations: vec![Configuration::default()], ..Run::default() };
-    line(cells(&empty, &empty.configurations[0]).into_iter().map(|(name, _)| name))
+    line(cells(&empty, &empty.configurations[0], schema).into_iter().map(|(name, _)| name))
 }
 
 /// The line of one configuration.
-pub fn row(run: &Run, configuration: &Configuration) -> String {
-    line(cells(run, configuration).into_iter().map(|(_, value)| value))
+pub fn row(run: &Run, configuration: &Configuration, schema: &Schema) -> String {
+    line(cells(run, configuration, schema).into_iter().map(|(_, value)| value))
 }
 
 type Cells = Vec<(String, String)>;
 
-fn cells(run: &Run, item: &Configuration) -> Cells {
+fn cells(run: &Run, item: &Configuration, schema: &Schema) -> Cells {
     let text = |name: &str, value: String| (name.to_owned(), value);
     let parameters: Vec<String> =
         item.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -57,7 +57,10 @@ fn cells(run: &Run, item: &Configuration) -> Cells {
         text("accelerator", item.accelerator.clone()),
         text("parameters", parameters.join(" ")),
     ];
-    group(&mut all, "", CONFIGURATION, Some(item), &configuration_context(run, item));
+    let context = configuration_context(run, item);
+    for statistic in CONFIGURATION {
+        push(&mut all, "", statistic, statistic.value(item, &context));
+    }
     for calls in CallGroup::all() {
         let figures = CallFigures::of(run, item, calls);
         for statistic in CALLS {
@@ -65,44 +68,29 @@ fn cells(run: &Run, item: &Configuration) -> Cells {
             push(&mut all, &format!("{}.", calls.name()), statistic, value);
         }
     }
-    let instructions = item.instructions;
-    for name in CACHES {
-        let cache: Option<&CacheStats> = item.caches.iter().find(|cache| cache.name == name);
-        group(&mut all, &format!("cache.{name}."), CACHE, cache, &Context::plain(instructions));
-    }
-    for name in TLBS {
-        let tlb: Option<&TlbStats> = item.tlbs.iter().find(|tlb| tlb.name == name);
-        group(&mut all, &format!("tlb.{name}."), TLB, tlb, &Context::plain(instructions));
-    }
-    let plain = Context::plain(instructions);
-    group(&mut all, "predictor.", PREDICTOR, Some(&item.predictor), &plain);
-    let malloc_cache: Option<&MallocCacheStats> = item.malloc_cache.as_ref();
-    group(&mut all, "malloc_cache.", MALLOC_CACHE, malloc_cache, &Context::plain(instructions));
+    groups(&mut all, run, item, schema);
     all
 }
 
-fn group<T: Measured>(
-    all: &mut Cells,
-    prefix: &str,
-    slice: &[Statistic<T>],
-    item: Option<&T>,
-    context: &Context<T>,
-) {
-    for statistic in slice {
-        let value = item.map_or(Value::Undefined, |item| statistic.value(item, context));
-        push(all, prefix, statistic, value);
+/// The figures of the groups, those of older editions first.
+fn groups(all: &mut Cells, run: &Run, item: &Configuration, schema: &Schema) {
+    let figures = GroupFigures::of(run, item);
+    let mut columns: Vec<(u32, String, String)> = Vec::new();
+    for group in placed(schema) {
+        for figure in &group.kind.figures {
+            let value = shown(figures.value(&group.path, &figure.name));
+            let name = format!("{}.{}", group.path, figure.name);
+            columns.push((group.kind.since(figure), name, value));
+        }
     }
+    columns.sort_by_key(|(since, ..)| *since);
+    all.extend(columns.into_iter().map(|(_, name, value)| (name, value)));
 }
 
 fn push<T: Measured>(all: &mut Cells, prefix: &str, statistic: &Statistic<T>, value: Value) {
     let name = format!("{prefix}{}", statistic.name);
-    let figure = match value {
-        Value::Count(count) => count.to_string(),
-        Value::Real(estimate) => estimate.value.to_string(),
-        Value::Undefined => String::new(),
-    };
     let interval_name = format!("{name}_ci95");
-    all.push((name, figure));
+    all.push((name, shown(value)));
     if let Source::Derived { interval: Interval::Ratio(_) | Interval::Speedup(_), .. } =
         statistic.source
     {
@@ -111,15 +99,17 @@ fn push<T: Measured>(all: &mut Cells, prefix: &str, statistic: &Statistic<T>, va
     }
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let quoted: Vec<String> = cells.map(quote).collect();
-    quoted.join(",") + "\n"
+fn shown(value: Value) -> String {
+    match value {
+        Value::Count(count) => count.to_string(),
+        Value::Real(estimate) => estimate.value.to_string(),
+        Value::Undefined => String::new(),
+    }
 }
 
-fn quote(cell: String) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell
-    }
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail, and text stays text.
+    let _ = writer.write_record(cells.map(String::into_bytes));
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }

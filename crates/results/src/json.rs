@@ -6,12 +6,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::figures::{GroupFigures, Placed, groups_of};
 use crate::model::{Configuration, Exit, LatencyHistogram, Run, Sampling};
 use crate::select::{CallFigures, CallGroup};
-use crate::statistics::{
-    CACHE, CONFIGURATION, Context, MALLOC_CACHE, PREDICTOR, RUN, TLB, Value, configuration_context,
-    values,
-};
+use crate::statistics::{CONFIGURATION, Context, RUN, Value, configuration_context, values};
 
 /// The version of this form; grows when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -118,29 +116,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
         calls.insert("latency".into(), latency(&figures.stats().latency));
         object.insert(group.name().into(), Json::Object(calls));
     }
-    let cpi: Map<String, Json> =
-        item.cpi_stack.iter().map(|part| (part.name.clone(), json!(part.cycles))).collect();
-    object.insert("cpi_stack".into(), Json::Object(cpi));
-    let caches = item
-        .caches
-        .iter()
-        .map(|cache| named(&cache.name, values(CACHE, cache, &Context::plain(item.instructions))));
-    object.insert("caches".into(), caches.collect());
-    let tlbs = item
-        .tlbs
-        .iter()
-        .map(|tlb| named(&tlb.name, values(TLB, tlb, &Context::plain(item.instructions))));
-    object.insert("tlbs".into(), tlbs.collect());
-    let mut predictor = Map::new();
-    let plain = Context::plain(item.instructions);
-    extend(&mut predictor, values(PREDICTOR, &item.predictor, &plain));
-    object.insert("predictor".into(), Json::Object(predictor));
-    let malloc_cache = item.malloc_cache.as_ref().map(|stats| {
-        let mut object = Map::new();
-        extend(&mut object, values(MALLOC_CACHE, stats, &Context::plain(item.instructions)));
-        Json::Object(object)
-    });
-    object.insert("malloc_cache".into(), malloc_cache.unwrap_or(Json::Null));
+    groups(&mut object, run, item);
     object.insert("size_classes".into(), json!(item.size_classes));
     object.insert("requested_sizes".into(), json!(item.requested_sizes));
     Json::Object(object)
@@ -169,14 +145,35 @@ fn latency(histogram: &LatencyHistogram) -> Json {
     histogram.buckets().map(bucket).collect()
 }
 
-fn named(name: &str, figures: impl Iterator<Item = (&'static str, Value)>) -> Json {
+/// The groups of counters, each kind under its key: a list of named groups, or a group, which is
+/// null if the configuration does not have it.
+fn groups(object: &mut Map<String, Json>, run: &Run, item: &Configuration) {
+    let (schema, figures) = (run.groups(), GroupFigures::of(run, item));
+    for kind in schema.kinds() {
+        let mut present = groups_of(&schema, kind).filter(|group| figures.has(&group.path));
+        let value = if kind.head.list {
+            Json::Array(present.map(|group| named(&group, &figures)).collect())
+        } else {
+            present.next().map_or(Json::Null, |group| named(&group, &figures))
+        };
+        object.insert(kind.head.key.clone(), value);
+    }
+}
+
+fn named(group: &Placed<'_>, figures: &GroupFigures) -> Json {
     let mut object = Map::new();
-    object.insert("name".into(), json!(name));
-    extend(&mut object, figures);
+    if !group.name.is_empty() {
+        object.insert("name".into(), json!(group.name));
+    }
+    let known = group.kind.figures.iter().filter(|figure| figures.knows(&group.path, figure));
+    extend(
+        &mut object,
+        known.map(|figure| (figure.name.as_str(), figures.value(&group.path, &figure.name))),
+    );
     Json::Object(object)
 }
 
-fn extend(object: &mut Map<String, Json>, figures: impl Iterator<Item = (&'static str, Value)>) {
+fn extend<'a>(object: &mut Map<String, Json>, figures: impl Iterator<Item = (&'a str, Value)>) {
     for (name, value) in figures {
         let json = match value {
             Value::Count(count) => json!(count),

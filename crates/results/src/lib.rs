@@ -1,4 +1,4 @@
-//! Declared statistics, tables, JSON, CSV and the SQLite store.
+//! A run and its figures: tables, JSON, CSV and the SQLite store.
 //!
 //! Plain data in, text or a database out. The simulator fills a [`Run`]; nothing in here knows how
 //! its counters came about. The model holds **counters only**: every ratio (IPC, cycles per call,
@@ -7,7 +7,9 @@
 //!
 //! - [`model`]: what is measured. [`CallStats::record`] is the hot path: one call per allocator
 //!   call.
-//! - [`statistics`]: every statistic, declared once; `docs/statistics.md` is generated from it.
+//! - [`statistics`]: what is derived of a run, a configuration and its calls, declared once.
+//! - [`GroupFigures`]: what the models counted. They declare it themselves, in groups; everything
+//!   here walks [`Run::schema`] and knows none of them.
 //! - [`confidence`]: 95 % intervals for the ratios of a sampled run.
 //! - [`store`]: the SQLite file; `docs/schema.md` is generated from it.
 //! - [`text`], [`json`], [`csv`]: what people and programs read.
@@ -16,6 +18,7 @@ mod compare;
 pub mod confidence;
 mod coverage;
 pub mod csv;
+mod figures;
 pub mod json;
 pub mod model;
 mod select;
@@ -24,9 +27,9 @@ pub mod store;
 pub mod text;
 
 pub use coverage::ClassCoverage;
+pub use figures::{GroupFigures, Placed, groups_of, meaning, placed};
 pub use model::{
-    CacheStats, CallKind, CallStats, CallTally, Configuration, CpiComponent, Exit,
-    LatencyHistogram, MallocCacheStats, ParameterValue, PerKind, PredictorStats, Run, SamplePoint,
-    Sampling, TlbStats,
+    CallKind, CallStats, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, PerKind,
+    Run, SamplePoint, Sampling,
 };
 pub use select::{CallFigures, CallGroup};

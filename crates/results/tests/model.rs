@@ -120,12 +120,10 @@ fn the_two_sums_hold_every_kind_exactly_once() {
 }
 
 #[test]
-fn kinds_have_the_codes_of_the_markers() {
+fn kinds_of_calls_are_in_the_order_of_their_codes() {
     for (code, kind) in CallKind::ALL.into_iter().enumerate() {
-        assert_eq!(CallKind::from_code(code as u8), Some(kind));
         assert_eq!(kind as usize, code);
     }
-    assert_eq!(CallKind::from_code(8), None);
 }
 
 #[test]
@@ -148,16 +146,20 @@ fn samples_of_other_instructions_are_named() {
 fn every_sum_that_does_not_add_up_is_named() {
     let mut run = fixtures::whole();
     let item = &mut run.configurations[0];
-    item.cpi_stack[0].cycles += 1;
+    let mut add = |path: &str, name: &str| {
+        let value = item.counted.get(path, name).unwrap() + 1;
+        item.counted.set(path, name, value);
+    };
+    add("cpi", "base");
+    add("cache.L1D", "misses");
+    add("tlb.DTLB", "hits");
     item.calls[CallKind::Free].calls += 1;
-    item.caches[0].misses += 1;
-    item.tlbs[0].hits += 1;
     let found = run.contradictions();
     let wanted = [
         "baseline: cycles in the CPI stack are 1000001, must be 1000000",
-        "baseline: free calls in the histogram are 980, must be 981",
         "baseline: L1D hits and misses are 400001, must be 400000",
         "baseline: DTLB hits and misses are 400001, must be 400000",
+        "baseline: free calls in the histogram are 980, must be 981",
     ];
     assert_eq!(found, wanted);
 }

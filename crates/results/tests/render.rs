@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use fixtures::machine::{Machine, declared};
 use fixtures::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
 use mallacc_results::text::{self, Style};
-use mallacc_results::{Configuration, MallocCacheStats, Run, confidence, csv, json};
+use mallacc_results::{Configuration, Run, confidence, csv, json};
 use serde_json::{Value, json};
 
 fn close(actual: &Value, expected: f64) {
@@ -95,11 +96,12 @@ fn a_division_by_zero_is_null_in_json_empty_in_csv_and_a_dash_in_text() {
     let empty = |name: &str, accelerator: &str| Configuration {
         name: name.into(),
         accelerator: accelerator.into(),
-        malloc_cache: Some(MallocCacheStats::default()),
+        counted: Machine::whole(&["L1D"], &["DTLB"]).values(),
         ..Configuration::default()
     };
     let run = Run {
         program: "true".into(),
+        schema: declared(),
         configurations: vec![empty("baseline", "none"), empty("mallacc", "mallacc")],
         ..Run::default()
     };
@@ -173,7 +175,7 @@ fn the_printed_json_is_the_value() {
 
 /// The rows of a CSV by column name.
 fn csv_rows(run: &Run) -> Vec<HashMap<String, String>> {
-    let text = csv::render(run);
+    let text = csv::render(run, &declared());
     let mut lines = text.lines().map(split_csv);
     let header = lines.next().unwrap();
     lines
@@ -228,9 +230,9 @@ fn csv_has_one_row_for_each_configuration_with_the_figures_of_the_json() {
 #[test]
 fn csv_columns_are_the_same_in_every_run_and_have_names_of_their_own() {
     let headers = [whole(), sampled(), Run::default()]
-        .map(|run| csv::render(&run).lines().next().unwrap().to_owned());
+        .map(|run| csv::render(&run, &declared()).lines().next().unwrap().to_owned());
     assert!(headers.iter().all(|header| *header == headers[0]));
-    assert_eq!(format!("{}\n", headers[0]), csv::header());
+    assert_eq!(format!("{}\n", headers[0]), csv::header(&declared()));
     let mut names = split_csv(&headers[0]);
     let count = names.len();
     names.sort();
@@ -306,9 +308,10 @@ fn runs_without_calls_accelerators_or_configurations_still_get_a_headline() {
 #[test]
 fn a_violated_invariant_is_said_in_the_summary() {
     let mut run = whole();
-    run.configurations[1].malloc_cache.as_mut().unwrap().invariant_violations = 3;
+    run.configurations[1].counted.set("malloc_cache", "invariant_violations", 3);
     let text = text::summary(&run, &Style::PLAIN);
-    assert!(text.contains("mallacc-16: 3 pops had a cached Head or Next that differed"), "{text}");
+    let alarm = "mallacc-16: malloc_cache.invariant_violations is 3 and must be 0 (Pops";
+    assert!(text.contains(alarm), "{text}");
 }
 
 #[test]
@@ -365,7 +368,7 @@ fn json_reads_like_this() {
 #[test]
 fn csv_reads_like_this() {
     // One column to a line, so that a change is easy to see.
-    let text = csv::render(&whole());
+    let text = csv::render(&whole(), &declared());
     let mut lines = text.lines().map(split_csv);
     let (header, baseline) = (lines.next().unwrap(), lines.next().unwrap());
     let own = lines.nth(1).unwrap();

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use mallacc_results::model::{CallKind, CallTally, SamplePoint};
 use mallacc_results::store::{Store, StoreError};
-use mallacc_results::{
-    CacheStats, Configuration, CpiComponent, Exit, MallocCacheStats, ParameterValue,
-    PredictorStats, Run, Sampling, TlbStats,
-};
+use mallacc_results::{Configuration, Exit, ParameterValue, Run, Sampling};
+
+use fixtures::machine::{Cache, Cpi, Machine, MallocCache, Predictor, Tlb};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 use rusqlite::Connection;
+use stats::Schema;
 
 /// Counters that no machine exceeds, the store's own bound apart.
 fn counter() -> impl Strategy<Value = u64> {
@@ -33,46 +33,37 @@ fn parameter() -> impl Strategy<Value = ParameterValue> {
     ]
 }
 
-fn caches() -> impl Strategy<Value = (Vec<CacheStats>, Vec<TlbStats>)> {
-    let names = || btree_set(word(), 0..4);
-    let counters = || vec(counter(), 6);
-    (names(), names(), vec(counters(), 4)).prop_map(|(caches, tlbs, numbers)| {
-        let cache = |(name, n): (String, &Vec<u64>)| CacheStats {
-            name,
-            accesses: n[0],
-            hits: n[1],
-            misses: n[2],
-            writebacks: n[3],
-            prefetches: n[4],
-            prefetch_hits: n[5],
+/// What a machine with any number of caches and translation buffers counted.
+fn machine() -> impl Strategy<Value = Machine> {
+    let names = || btree_set("[A-Za-z0-9 _äλ'\"%-]{1,12}", 0..4);
+    let counters = vec(vec(counter(), 16), 4);
+    (names(), names(), counters, any::<[bool; 3]>()).prop_map(|(caches, tlbs, numbers, has)| {
+        let cache = |(name, n): (String, &Vec<u64>)| {
+            let [accesses, hits, misses, writebacks] = [n[0], n[1], n[2], n[3]];
+            let [prefetches, prefetch_hits, evictions] = [n[4], n[5], n[6]];
+            let cache =
+                Cache { accesses, hits, misses, writebacks, prefetches, prefetch_hits, evictions };
+            (name, cache)
         };
-        let tlb = |(name, n): (String, &Vec<u64>)| TlbStats {
-            name,
-            accesses: n[0],
-            hits: n[1],
-            misses: n[2],
+        let tlb = |(name, n): (String, &Vec<u64>)| {
+            (name, Tlb { accesses: n[7], hits: n[8], misses: n[9] })
         };
-        (
-            caches.into_iter().rev().zip(&numbers).map(cache).collect(),
-            tlbs.into_iter().zip(&numbers).map(tlb).collect(),
-        )
+        let n = &numbers[0];
+        let malloc_cache = MallocCache {
+            lookup_hits: n[10],
+            pop_misses: n[11],
+            blocked_cycles: n[12],
+            ..MallocCache::default()
+        };
+        let predictor = Predictor { conditional: n[13], returns: n[14], ..Predictor::default() };
+        Machine {
+            cpi: has[0].then(|| Cpi { base: n[15], data_cache: n[0], branches: n[1] }),
+            caches: caches.into_iter().rev().zip(&numbers).map(cache).collect(),
+            tlbs: tlbs.into_iter().zip(&numbers).map(tlb).collect(),
+            predictor: has[1].then_some(predictor),
+            malloc_cache: has[2].then_some(malloc_cache),
+        }
     })
-}
-
-fn malloc_cache() -> impl Strategy<Value = Option<MallocCacheStats>> {
-    option::of(vec(counter(), 11).prop_map(|n| MallocCacheStats {
-        lookup_hits: n[0],
-        lookup_misses: n[1],
-        pop_hits: n[2],
-        pop_misses: n[3],
-        pushes: n[4],
-        prefetches: n[5],
-        evictions: n[6],
-        invalidations: n[7],
-        flushes: n[8],
-        blocked_cycles: n[9],
-        invariant_violations: n[10],
-    }))
 }
 
 fn samples() -> impl Strategy<Value = Vec<SamplePoint>> {
@@ -90,60 +81,42 @@ fn samples() -> impl Strategy<Value = Vec<SamplePoint>> {
     vec(point, 0..4)
 }
 
-fn configuration() -> impl Strategy<Value = Configuration> {
-    let head = (word(), word(), word(), btree_map(word(), parameter(), 0..4), vec(counter(), 10));
+fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
+    let head = (word(), word(), word(), btree_map(word(), parameter(), 0..4), vec(counter(), 4));
     let lists = (
-        btree_map(word(), counter(), 0..5),
         vec((0..8_usize, counter()), 0..40),
         btree_map(counter(), counter(), 0..5),
         btree_map(counter(), counter(), 0..5),
         vec(option::of(0.0..1.0e9_f64), 4),
     );
-    (head, lists, caches(), malloc_cache(), samples()).prop_map(
-        |(head, lists, (caches, tlbs), malloc_cache, samples)| {
-            let (machine, accelerator, resolved_machine, parameters, n) = head;
-            let (cpi, calls, size_classes, requested_sizes, stated) = lists;
-            let mut configuration = Configuration {
-                name: String::new(),
-                machine,
-                accelerator,
-                parameters,
-                resolved_machine,
-                cycles: n[0],
-                instructions: n[1],
-                uops: n[2],
-                allocator_cycles: n[3],
-                cpi_stack: cpi
-                    .into_iter()
-                    .rev()
-                    .map(|(name, cycles)| CpiComponent { name, cycles })
-                    .collect(),
-                size_classes,
-                requested_sizes,
-                caches,
-                tlbs,
-                predictor: PredictorStats {
-                    conditional: n[4],
-                    conditional_mispredicted: n[5],
-                    indirect: n[6],
-                    indirect_mispredicted: n[7],
-                    returns: n[8],
-                    returns_mispredicted: n[9],
-                },
-                malloc_cache,
-                area_um2: stated[0],
-                area_rtl_um2_min: stated[1],
-                area_rtl_um2_max: stated[2],
-                energy_nj: stated[3],
-                samples,
-                ..Configuration::default()
-            };
-            for (kind, cycles) in calls {
-                configuration.calls[CallKind::ALL[kind]].record(cycles);
-            }
-            configuration
-        },
-    )
+    (head, lists, machine(), samples()).prop_map(|(head, lists, counted, samples)| {
+        let (machine, accelerator, resolved_machine, parameters, n) = head;
+        let (calls, size_classes, requested_sizes, stated) = lists;
+        let mut configuration = Configuration {
+            name: String::new(),
+            machine,
+            accelerator,
+            parameters,
+            resolved_machine,
+            cycles: n[0],
+            instructions: n[1],
+            uops: n[2],
+            allocator_cycles: n[3],
+            size_classes,
+            requested_sizes,
+            counted: counted.values(),
+            area_um2: stated[0],
+            area_rtl_um2_min: stated[1],
+            area_rtl_um2_max: stated[2],
+            energy_nj: stated[3],
+            samples,
+            ..Configuration::default()
+        };
+        for (kind, cycles) in calls {
+            configuration.calls[CallKind::ALL[kind]].record(cycles);
+        }
+        (configuration, counted.schema())
+    })
 }
 
 fn run() -> impl Strategy<Value = Run> {
@@ -166,9 +139,11 @@ fn run() -> impl Strategy<Value = Run> {
         |(texts, (started, seed, host_seconds, n), flags, configurations)| {
             let (program, args, git_revision, tool_version, warnings) = texts;
             let (deterministic, roi, complete, exit, sampling, max) = flags;
-            let named = |(index, configuration): (usize, Configuration)| Configuration {
+            let schemas = configurations.iter().map(|(_, schema)| schema);
+            let schema = schemas.fold(Schema::default(), |all, one| all.merged(one));
+            let named = |(index, (item, _)): (usize, (Configuration, Schema))| Configuration {
                 name: format!("machine {index}"),
-                ..configuration
+                ..item
             };
             Run {
                 id: None,
@@ -191,6 +166,7 @@ fn run() -> impl Strategy<Value = Run> {
                 skip: n[5],
                 max,
                 roi,
+                schema,
                 configurations: configurations.into_iter().enumerate().map(named).collect(),
                 complete,
             }
@@ -323,8 +299,7 @@ fn a_counter_that_overflowed_is_refused_by_name_and_leaves_nothing_half_written(
 fn two_caches_of_one_name_are_refused() {
     let mut store = Store::open(Path::new(":memory:")).unwrap();
     let mut run = small_run();
-    let cache = CacheStats { name: "L1D".into(), ..CacheStats::default() };
-    run.configurations[0].caches = vec![cache.clone(), cache];
+    run.configurations[0].counted = Machine::whole(&["L1D", "L1D"], &[]).values();
     let text = refusal(store.save(&run));
     assert!(text.starts_with("statistic = cache.L1D.accesses: is there twice"), "{text}");
 }
@@ -468,7 +443,7 @@ fn a_store_with_impossible_counters_is_refused_and_one_with_the_largest_is_shown
             mallacc_results::text::detail(&run, &style),
             mallacc_results::text::list(std::slice::from_ref(&run), &style),
             mallacc_results::json::render(&run),
-            mallacc_results::csv::render(&run),
+            mallacc_results::csv::render(&run, &run.schema),
         ] {
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         }

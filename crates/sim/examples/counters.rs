@@ -6,12 +6,14 @@
 //!     TRACE MACHINE PERIOD:WARM:MEASURE|whole NAME=ACCELERATOR[:KEY=VALUE,…] …
 //! ```
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use accel::Choice;
 use mallacc_sim::{ConfigSpec, Plan, Sample};
+use stats::Values;
 use stream::file::FileSource;
 use uarch::Machine;
 
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = mallacc_sim::run(&mut source, plan, &specs, &AtomicBool::new(false), &mut ())?;
     for (spec, measured) in specs.iter().zip(&outcome.measured) {
         let totals = if budget.is_some() { &measured.sampled } else { &measured.whole };
-        for (name, value) in totals.counters.named(&measured.names) {
+        for (name, value) in compared(&measured.values(totals)) {
             println!("{} {name} {value}", spec.name);
         }
         for (kind, calls) in totals.calls.iter().filter(|(_, calls)| calls.calls > 0) {
@@ -53,3 +55,45 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+/// Counters under the names that they have been compared by since the first revision, whatever the
+/// declarations call them. A counter that is new comes under its own name.
+fn compared(values: &Values) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    // A configuration without a malloc cache has always been compared with one that did nothing.
+    for name in MALLOC_CACHE {
+        all.insert(format!("malloc_cache.{name}"), 0);
+    }
+    for (path, group) in values.iter() {
+        let path = match path.split_once('.') {
+            Some(("cache" | "tlb", name)) => name.to_lowercase(),
+            Some(("branch", name)) => name.to_owned(),
+            _ => path.to_owned(),
+        };
+        for (name, value) in group {
+            let name = match (path.as_str(), name.as_str()) {
+                ("core", "instructions") => "program_instructions",
+                ("core", "retired") => "instructions",
+                (_, "prefetch_hits") => "prefetches_useful",
+                (_, name) => name,
+            };
+            all.insert(format!("{path}.{name}"), *value);
+        }
+    }
+    all
+}
+
+/// Counters of the malloc cache.
+const MALLOC_CACHE: [&str; 11] = [
+    "lookup_hits",
+    "lookup_misses",
+    "pop_hits",
+    "pop_misses",
+    "pushes",
+    "prefetches",
+    "evictions",
+    "invalidations",
+    "flushes",
+    "blocked_cycles",
+    "invariant_violations",
+];

@@ -13,6 +13,8 @@
 
 pub mod align;
 pub mod batch;
+mod declared;
+mod measured;
 pub mod operations;
 pub mod plan;
 pub mod runner;
@@ -20,6 +22,8 @@ pub mod totals;
 mod worker;
 
 pub use batch::{Batch, Item};
+pub use declared::declared;
+pub use measured::Measured;
 pub use operations::Operations;
 pub use plan::{Plan, Sample};
 pub use runner::{ConfigSpec, Outcome, Progress, RunError, StreamFacts, run};

@@ -13,8 +13,9 @@ use uarch::{CodeView, Machine};
 
 use crate::align::Aligner;
 use crate::batch::Batch;
+use crate::measured::Measured;
 use crate::plan::{Plan, Planner};
-use crate::worker::{Measured, Worker};
+use crate::worker::Worker;
 
 /// Batches that may wait for the slowest machine: with packets of up to 64 Ki words this bounds
 /// the memory between stream and machines to a few tens of megabytes.

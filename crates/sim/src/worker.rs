@@ -4,28 +4,12 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use decode::Block;
+use stats::{Layout, Reading};
 use uarch::{Core, Steps};
 
 use crate::batch::{Batch, Item};
-use crate::totals::{Counters, OpenSample, Totals};
-
-/// What a machine counted.
-pub struct Measured {
-    /// Over everything timed since the start or the region of interest.
-    pub whole: Totals,
-    /// Over the samples only.
-    pub sampled: Totals,
-    /// The samples.
-    pub points: Vec<results::SamplePoint>,
-    /// Names of the counters.
-    pub names: Vec<String>,
-    /// Invariant violations over the whole run, warmed or timed.
-    pub violations: u64,
-    /// Calls begun and not ended when timing stopped, or left by a jump.
-    pub abandoned_calls: u64,
-    /// All pops of the run, warmed or timed.
-    pub pops: u64,
-}
+use crate::measured::Measured;
+use crate::totals::{OpenSample, Totals};
 
 /// A machine at work.
 pub struct Worker {
@@ -35,7 +19,7 @@ pub struct Worker {
     blocks: Vec<Arc<Block>>,
     timed: bool,
     /// Reading at the start of the current timed stretch.
-    stretch: Counters,
+    stretch: Reading,
     sample: Option<OpenSample>,
     whole: Totals,
     sampled: Totals,
@@ -46,7 +30,7 @@ impl Worker {
     /// A machine at the start of the stream. `view`: the place of its view of code in each batch.
     pub fn new(core: Box<dyn Core>, view: usize) -> Self {
         Self {
-            stretch: Counters::read(&*core),
+            stretch: Reading::of(&*core),
             core,
             view,
             blocks: Vec::new(),
@@ -79,8 +63,9 @@ impl Worker {
                 Item::Timed(timed) => self.set_timed(timed),
                 Item::SampleBegin => {
                     self.drain_calls();
-                    let from = Counters::read(&*self.core);
-                    self.sample = Some(OpenSample { from, ..OpenSample::default() });
+                    let from = Reading::of(&*self.core);
+                    self.sample =
+                        Some(OpenSample { from, start: self.core.cycles(), calls: Vec::new() });
                 }
                 Item::SampleEnd { instructions } => self.end_sample(instructions),
                 Item::ContextSwitch => self.core.context_switch(),
@@ -103,7 +88,7 @@ impl Worker {
         }
         self.drain_calls();
         if timed {
-            self.stretch = Counters::read(&*self.core);
+            self.stretch = Reading::of(&*self.core);
         } else {
             self.end_stretch();
         }
@@ -112,7 +97,7 @@ impl Worker {
     }
 
     fn end_stretch(&mut self) {
-        let now = Counters::read(&*self.core);
+        let now = Reading::of(&*self.core);
         self.whole.counters.add_difference(&self.stretch, &now);
         self.stretch = now;
     }
@@ -129,8 +114,9 @@ impl Worker {
     fn end_sample(&mut self, instructions: u64) {
         self.drain_calls();
         let Some(sample) = self.sample.take() else { return };
-        let now = Counters::read(&*self.core);
-        self.points.push(sample.finish(&now, instructions, &mut self.sampled));
+        let now = Reading::of(&*self.core);
+        let end = self.core.cycles();
+        self.points.push(sample.finish(&now, end, instructions, &mut self.sampled));
     }
 
     fn restart(&mut self) {
@@ -140,7 +126,7 @@ impl Worker {
         self.whole = Totals::default();
         self.sampled = Totals::default();
         self.points.clear();
-        self.stretch = Counters::read(&*self.core);
+        self.stretch = Reading::of(&*self.core);
     }
 
     /// The stream is over. A sample still open is dropped with its calls.
@@ -149,11 +135,10 @@ impl Worker {
         if self.timed {
             self.end_stretch();
         }
-        let counters = self.core.accelerator().counters();
         Measured {
-            names: Counters::names(&*self.core),
-            violations: counters.invariant_violations,
-            pops: counters.pop_hits + counters.pop_misses,
+            layout: Layout::of(&*self.core),
+            last: Reading::of(&*self.core),
+            checks: self.core.accelerator().checks(),
             abandoned_calls: self.core.calls_mut().abandoned,
             whole: self.whole,
             sampled: self.sampled,

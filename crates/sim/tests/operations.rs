@@ -39,10 +39,10 @@ fn a_replay_of_the_operations_hits_exactly_where_the_simulated_cache_hits() {
     let stop = AtomicBool::new(false);
     let outcome = run(&mut packets.clone(), plan, &[spec], &stop, &mut ()).unwrap();
     let measured = &outcome.measured[0];
-    let simulated = measured.whole.counters.named(&measured.names);
-    assert_eq!(lookups, simulated["malloc_cache.lookup_hits"]);
-    assert_eq!(pops, simulated["malloc_cache.pop_hits"]);
-    assert_eq!((wrong, measured.violations), (0, 0));
+    let simulated = measured.values(&measured.whole);
+    assert_eq!(Some(lookups), simulated.get("malloc_cache", "lookup_hits"));
+    assert_eq!(Some(pops), simulated.get("malloc_cache", "pop_hits"));
+    assert_eq!((wrong, measured.checks.failed), (0, 0));
     assert!(lookups > 100 && pops > 100 && lookups < rounds, "both hits and misses");
 }
 

@@ -17,16 +17,14 @@
 use accel::Accelerator;
 use memory::Memory;
 use predict::Predictor;
+use stats::Counts;
 
 use crate::calls::CallTracker;
-use crate::frontend::FetchCounters;
 use crate::functional::Functional;
-use crate::ooo::CoreCounters;
-use crate::retire::Component;
 use crate::step::{Step, Steps};
 
 /// A simulated core with its private hierarchy and accelerator.
-pub trait Core: Send {
+pub trait Core: Counts + Send {
     /// Executes a block with all times.
     fn execute(&mut self, step: &Step);
 
@@ -35,15 +33,6 @@ pub trait Core: Send {
 
     /// Cycles so far: the newest retirement. Never falls.
     fn cycles(&self) -> u64;
-
-    /// Event counts of the core itself.
-    fn counters(&self) -> CoreCounters;
-
-    /// How fused uops came through fetch and decode.
-    fn fetch_counters(&self) -> FetchCounters;
-
-    /// Cycles charged to each component; they sum to [`Core::cycles`].
-    fn cpi_stack(&self) -> [u64; Component::COUNT];
 
     /// All that it knows apart from time.
     fn functional(&self) -> &Functional;

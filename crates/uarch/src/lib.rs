@@ -24,5 +24,5 @@ pub use crate::machine::{CodeView, Machine};
 pub use crate::observe::{Observer, Times};
 pub use crate::ooo::{CoreCounters, OutOfOrder};
 pub use crate::params::CoreParams;
-pub use crate::retire::Component;
+pub use crate::retire::{Component, CpiStack};
 pub use crate::step::{NO_ADDRESS, Step, StepRecord, Steps};

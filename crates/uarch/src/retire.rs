@@ -8,88 +8,50 @@
 
 use crate::frontend::FetchCause;
 
-/// Components of the CPI stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Component {
+stats::causes! {
+    /// Components of the CPI stack.
+    pub enum Component, struct CpiStack = Head::one("cpi")
+        .key("cpi_stack")
+        .title("CPI stack")
+        .about(
+            "Each cycle has one cause: what held up the oldest instruction that had not retired. \
+             The causes sum exactly to the cycles.",
+        )
+        .parts_of("core.cycles")
+        .since(2), Cycles;
+
     /// Cycles in which something retires.
-    Base = 0,
+    Base = "base",
     /// Fetch and decode bandwidth.
-    FetchBandwidth,
+    FetchBandwidth = "fetch_bandwidth",
     /// Instruction cache and ITLB misses.
-    FetchMiss,
+    FetchMiss = "fetch_miss",
     /// Refill after mispredicted branches.
-    Mispredict,
+    Mispredict = "mispredict",
     /// Redirects by the decoders: taken branches unknown to the target buffer.
-    DecodeRedirect,
+    DecodeRedirect = "decode_redirect",
     /// Execution latency, ports, dependencies.
-    Execute,
+    Execute = "execute",
     /// Loads that hit L1D.
-    LoadL1,
+    LoadL1 = "load_l1",
     /// Loads served by L2.
-    LoadL2,
+    LoadL2 = "load_l2",
     /// Loads served by the last-level cache.
-    LoadLlc,
+    LoadLlc = "load_llc",
     /// Loads served by DRAM.
-    LoadDram,
+    LoadDram = "load_dram",
     /// DTLB misses of loads.
-    LoadTlb,
+    LoadTlb = "load_tlb",
     /// Store-to-load forwarding, failed forwarding, memory-order clears.
-    Forward,
+    Forward = "store_forward",
     /// Store queue full.
-    StoreQueue,
+    StoreQueue = "store_queue",
     /// Fences, serialising instructions, system calls.
-    Serialize,
+    Serialize = "serialize",
     /// First touch of an operating-system page.
-    PageFault,
+    PageFault = "page_fault",
     /// Accelerator: waiting for an outstanding malloc-cache prefetch.
-    Accelerator,
-}
-
-impl Component {
-    /// How many there are.
-    pub const COUNT: usize = 16;
-    /// All, in order.
-    pub const ALL: [Component; Self::COUNT] = [
-        Self::Base,
-        Self::FetchBandwidth,
-        Self::FetchMiss,
-        Self::Mispredict,
-        Self::DecodeRedirect,
-        Self::Execute,
-        Self::LoadL1,
-        Self::LoadL2,
-        Self::LoadLlc,
-        Self::LoadDram,
-        Self::LoadTlb,
-        Self::Forward,
-        Self::StoreQueue,
-        Self::Serialize,
-        Self::PageFault,
-        Self::Accelerator,
-    ];
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Base => "base",
-            Self::FetchBandwidth => "fetch_bandwidth",
-            Self::FetchMiss => "fetch_miss",
-            Self::Mispredict => "mispredict",
-            Self::DecodeRedirect => "decode_redirect",
-            Self::Execute => "execute",
-            Self::LoadL1 => "load_l1",
-            Self::LoadL2 => "load_l2",
-            Self::LoadLlc => "load_llc",
-            Self::LoadDram => "load_dram",
-            Self::LoadTlb => "load_tlb",
-            Self::Forward => "store_forward",
-            Self::StoreQueue => "store_queue",
-            Self::Serialize => "serialize",
-            Self::PageFault => "page_fault",
-            Self::Accelerator => "accelerator",
-        }
-    }
+    Accelerator = "accelerator",
 }
 
 impl From<FetchCause> for Component {

@@ -90,7 +90,7 @@ fn list_instructions_are_chained_in_program_order() {
     let values = [5, DATA, DATA + 64, 5, DATA];
     let cycles = rig.repeated(&block, &values, 200);
     assert!(cycles >= 2.0 * UNIT, "{cycles}");
-    assert_eq!(rig.core.functional_mut().markers.accelerator().counters().invariant_violations, 0);
+    assert_eq!(rig.core.functional_mut().markers.accelerator().checks().failed, 0);
 }
 
 #[test]
@@ -111,10 +111,11 @@ fn an_outstanding_prefetch_blocks_the_class_until_the_line_has_arrived() {
     let load = rig.machine.memory.l1d.latency as f64;
     // Pop, its move of next, the prefetch's unit uop, the load, the push: one chain.
     close(cycles, UNIT + MOVE + UNIT + load + UNIT);
-    let counters = rig.core.functional_mut().markers.accelerator().counters();
-    assert_eq!((counters.pop_hits, counters.invariant_violations), (200, 0));
+    let values = stats::Layout::of(&rig.core).values(&stats::Reading::of(&rig.core));
+    let counted = |name| values.get("malloc_cache", name);
+    assert_eq!((counted("pop_hits"), counted("invariant_violations")), (Some(200), Some(0)));
     // Blocked from when the push could have gone (after the prefetch's unit uop) to the line.
-    assert_eq!(counters.blocked_cycles, 200 * load as u64);
+    assert_eq!(counted("blocked_cycles"), Some(200 * load as u64));
 }
 
 #[test]

@@ -34,8 +34,8 @@ pub fn run(args: &MicroArgs) -> Done {
     if let Some(failure) = rows.failure().or_else(|| written.err()) {
         return Err(failure);
     }
-    Ok(match (passed_on(done.ending), done.violations) {
-        (0, 1..) => VIOLATION,
+    Ok(match (passed_on(done.ending), done.failed()) {
+        (0, true) => VIOLATION,
         (code, _) => code,
     })
 }

@@ -106,7 +106,7 @@ pub fn list_share(measured: &Measured) -> Option<f64> {
 fn blocked(measured: &Measured) -> Option<f64> {
     let item = measured.configuration(MALLACC)?;
     let cycles = malloc_cycles(measured, MALLACC).filter(|cycles| *cycles > 0.0)?;
-    Some(item.malloc_cache.as_ref()?.blocked_cycles as f64 / cycles)
+    Some(item.counted.get("malloc_cache", "blocked_cycles")? as f64 / cycles)
 }
 
 /// Table 1.

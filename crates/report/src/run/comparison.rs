@@ -34,8 +34,13 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     }
     let about = "Download CSV: every figure of every configuration";
     let file = name.file("all-figures");
-    let link =
-        download("Download every figure as CSV", about, &file, "text/csv", &csv::render(run));
+    let link = download(
+        "Download every figure as CSV",
+        about,
+        &file,
+        "text/csv",
+        &csv::render(run, &run.schema),
+    );
     html.push(Html::element("p", &[("class", "tools")], link));
     Some(html)
 }

@@ -71,8 +71,9 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
 
 /// Sizes of the run's malloc caches, rising.
 fn entries(run: &Run) -> Vec<i64> {
-    let with = run.configurations.iter().filter(|item| item.malloc_cache.is_some());
-    let mut all: Vec<i64> = with
+    let mut all: Vec<i64> = run
+        .configurations
+        .iter()
         .filter_map(|item| match item.parameters.get("entries") {
             Some(ParameterValue::Integer(entries)) => Some(*entries),
             _ => None,

@@ -3,11 +3,12 @@
 //! ```text
 //! Run ─> roles (who is baseline, headline, limit; which look) ─┐
 //!   ├─> summary, comparison, latency, coverage, entries,       ├─> sections of a Page
-//!   │   cpi, memory, machine, provenance ──────────────────────┘
+//!   │   cpi, memory, counters, machine, provenance ────────────┘
 //! Runs ─> overview
 //! ```
 
 mod comparison;
+mod counters;
 mod coverage;
 mod cpi;
 mod entries;
@@ -21,6 +22,7 @@ mod roles;
 mod summary;
 
 use results::Run;
+use stats::Schema;
 
 use crate::html::{Html, unbroken};
 use crate::page::Page;
@@ -90,7 +92,7 @@ fn single(run: &Run) -> String {
     for (id, title, body) in sections(run, &name) {
         page.section(1, id, title, body);
     }
-    page.section(1, "definitions", "What the figures mean", provenance::definitions());
+    page.section(1, "definitions", "What the figures mean", provenance::definitions(&run.schema));
     page.foot(foot(run));
     page.render()
 }
@@ -117,7 +119,9 @@ fn several(runs: &[Run]) -> String {
             page.section(2, &format!("{}-{id}", name.id), title, body);
         }
     }
-    page.section(1, "definitions", "What the figures mean", provenance::definitions());
+    let schemas = runs.iter().map(|run| &run.schema);
+    let schema = schemas.fold(Schema::default(), |all, one| all.merged(one));
+    page.section(1, "definitions", "What the figures mean", provenance::definitions(&schema));
     if let Some(run) = runs.first() {
         page.foot(foot(run));
     }
@@ -138,6 +142,7 @@ fn sections(run: &Run, name: &Name) -> Vec<(&'static str, &'static str, Html)> {
         ("coverage", "Size classes", coverage::body(run, name)),
         ("cpi", "Where the cycles go", cpi::body(run, name)),
         ("memory", "Caches, translation, prediction", memory::body(run, name)),
+        ("counters", "Every counter", counters::body(run, name)),
         ("machine", "The machine", machine::body(run, name)),
         ("provenance", "Provenance", Some(provenance::body(run))),
     ];

@@ -3,6 +3,7 @@
 use results::statistics::declarations;
 use results::text::number;
 use results::{Exit, Run};
+use stats::Schema;
 
 use super::command;
 use crate::data::{Column, Data, Datum, Format};
@@ -60,18 +61,17 @@ fn measured(run: &Run) -> String {
 }
 
 /// Every statistic with its definition.
-pub fn definitions() -> Html {
+pub fn definitions(schema: &Schema) -> Html {
     let column = |name| Column::new(name, Format::Text);
     let mut data =
         Data::new([column("statistic"), column("unit"), column("meaning"), column("formula")]);
-    for declared in declarations() {
-        let formula =
-            declared.formula.unwrap_or(if declared.counted { "counted" } else { "stated" });
+    for declared in declarations(schema) {
+        let plain = if declared.counted { "counted" } else { "stated" };
         data.row([
             Datum::Text(format!("{}: {}", declared.group, declared.name)),
             declared.unit.into(),
-            declared.description.into(),
-            formula.into(),
+            declared.description.as_str().into(),
+            declared.formula.as_deref().unwrap_or(plain).into(),
         ]);
     }
     let mut html = Html::tag(

@@ -3,66 +3,13 @@
 use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
+pub use stream::CallKind;
 
 use super::histogram::LatencyHistogram;
 
 /// A call that takes fewer cycles than this counts as fast path (the rule of the Mallacc authors'
 /// measurement scripts).
 pub const FAST_CALL_CYCLES: u64 = 100;
-
-/// Which allocator entry point a call goes through. The order is that of the marker codes in
-/// `docs/markers.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
-pub enum CallKind {
-    Malloc,
-    Free,
-    Calloc,
-    Realloc,
-    New,
-    Delete,
-    SizedDelete,
-    Memalign,
-}
-
-impl CallKind {
-    /// All kinds in code order.
-    pub const ALL: [Self; 8] = [
-        Self::Malloc,
-        Self::Free,
-        Self::Calloc,
-        Self::Realloc,
-        Self::New,
-        Self::Delete,
-        Self::SizedDelete,
-        Self::Memalign,
-    ];
-
-    /// The kind with a marker's code.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
-    }
-
-    /// The name in reports, in the store, and in statistics names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Malloc => "malloc",
-            Self::Free => "free",
-            Self::Calloc => "calloc",
-            Self::Realloc => "realloc",
-            Self::New => "new",
-            Self::Delete => "delete",
-            Self::SizedDelete => "sized_delete",
-            Self::Memalign => "memalign",
-        }
-    }
-
-    /// Whether the call hands out memory (else it takes memory back). Realloc hands out.
-    pub fn allocates(self) -> bool {
-        !matches!(self, Self::Free | Self::Delete | Self::SizedDelete)
-    }
-}
 
 /// One value for each kind of call, indexed by [`CallKind`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

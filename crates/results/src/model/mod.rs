@@ -7,10 +7,7 @@ mod run;
 mod samples;
 
 pub use calls::{CallKind, CallStats, CallTally, FAST_CALL_CYCLES, PerKind};
-pub use configuration::{
-    BASELINE, CacheStats, Configuration, CpiComponent, LIMIT, MallocCacheStats, ParameterValue,
-    PredictorStats, TlbStats,
-};
+pub use configuration::{BASELINE, Configuration, LIMIT, ParameterValue};
 pub use histogram::{EXACT_CYCLES, LatencyHistogram, SUB_BUCKETS};
 pub use run::{Exit, Run, Sampling};
 pub use samples::SamplePoint;

@@ -1,6 +1,7 @@
 //! One execution of one program.
 
 use serde::{Deserialize, Serialize};
+use stats::Schema;
 
 use super::configuration::Configuration;
 
@@ -47,6 +48,9 @@ pub struct Run {
     pub max: Option<u64>,
     /// Whether only the program's regions of interest were measured.
     pub roi: bool,
+    /// What its machines can count: the declarations of the models, and of whatever else the tool
+    /// has a place for.
+    pub schema: Schema,
     /// What each machine made of the instruction stream.
     pub configurations: Vec<Configuration>,
     /// Whether the stream was read to its end (or to `max`) and every configuration finished.

@@ -1,9 +1,6 @@
 //! What a derived statistic needs to know besides its own counters.
 
-use crate::model::{
-    CacheStats, CallKind, CallStats, CallTally, Configuration, MallocCacheStats, PredictorStats,
-    Run, SamplePoint, TlbStats,
-};
+use crate::model::{CallKind, CallStats, CallTally, Configuration, Run, SamplePoint};
 
 /// Something that statistics are declared for.
 pub trait Measured: Sized {
@@ -19,18 +16,6 @@ impl Measured for Configuration {
 }
 impl Measured for CallStats {
     type Point = CallTally;
-}
-impl Measured for CacheStats {
-    type Point = ();
-}
-impl Measured for TlbStats {
-    type Point = ();
-}
-impl Measured for PredictorStats {
-    type Point = ();
-}
-impl Measured for MallocCacheStats {
-    type Point = ();
 }
 
 /// The surroundings of the item a statistic is asked about.

@@ -2,15 +2,11 @@
 
 use super::Interval::{None as NoInterval, Ratio, Speedup};
 use super::Unit::{
-    Accesses, Branches, Calls, Classes, Count, Cycles, CyclesPerCall, Fraction, Instructions,
-    InstructionsPerCycle, Lines, MillionPerSecond, Nanojoules, PerThousandInstructions, Seconds,
-    SquareMicrometres, Uops,
+    Calls, Classes, Count, Cycles, CyclesPerCall, Fraction, Instructions, InstructionsPerCycle,
+    MillionPerSecond, Nanojoules, Seconds, SquareMicrometres, Uops,
 };
 use super::{Context, Source, Statistic, quotient};
-use crate::model::{
-    CacheStats, CallStats, CallTally, Configuration, MallocCacheStats, PredictorStats, Run,
-    SamplePoint, TlbStats,
-};
+use crate::model::{CallStats, CallTally, Configuration, Run, SamplePoint};
 
 /// A counter that is the field of the same name.
 macro_rules! counter {
@@ -217,144 +213,9 @@ pub static CALLS: &[Statistic<CallStats>] = &[
     ),
 ];
 
-/// Statistics of one cache.
-pub static CACHE: &[Statistic<CacheStats>] = &[
-    counter!(accesses, Accesses, "Demand accesses."),
-    counter!(hits, Accesses, "Demand accesses that found their line."),
-    counter!(misses, Accesses, "Demand accesses that did not find their line."),
-    counter!(writebacks, Lines, "Dirty lines written to the next level."),
-    counter!(prefetches, Lines, "Lines that prefetchers asked for."),
-    counter!(prefetch_hits, Lines, "Prefetched lines that a demand access then used."),
-    derived!(
-        "hit_rate",
-        Fraction,
-        NoInterval,
-        "Share of the demand accesses that hit.",
-        "hits / accesses",
-        |c, _| quotient(c.hits, c.accesses)
-    ),
-    derived!(
-        "mpki",
-        PerThousandInstructions,
-        NoInterval,
-        "Demand misses per 1,000 instructions.",
-        "1000 * misses / instructions of the configuration",
-        |c, context| per_thousand(c.misses, context.instructions)
-    ),
-    derived!(
-        "prefetch_accuracy",
-        Fraction,
-        NoInterval,
-        "Share of the prefetched lines that were used.",
-        "prefetch_hits / prefetches",
-        |c, _| quotient(c.prefetch_hits, c.prefetches)
-    ),
-];
-
-/// Statistics of one translation buffer.
-pub static TLB: &[Statistic<TlbStats>] = &[
-    counter!(accesses, Accesses, "Translations asked for."),
-    counter!(hits, Accesses, "Translations found."),
-    counter!(misses, Accesses, "Translations not found."),
-    derived!(
-        "hit_rate",
-        Fraction,
-        NoInterval,
-        "Share of the translations that were found.",
-        "hits / accesses",
-        |t, _| quotient(t.hits, t.accesses)
-    ),
-    derived!(
-        "mpki",
-        PerThousandInstructions,
-        NoInterval,
-        "Misses per 1,000 instructions.",
-        "1000 * misses / instructions of the configuration",
-        |t, context| per_thousand(t.misses, context.instructions)
-    ),
-];
-
-/// Statistics of the branch predictor.
-pub static PREDICTOR: &[Statistic<PredictorStats>] = &[
-    counter!(conditional, Branches, "Conditional branches."),
-    counter!(conditional_mispredicted, Branches, "Of them, predicted in the wrong direction."),
-    counter!(indirect, Branches, "Indirect jumps and calls."),
-    counter!(indirect_mispredicted, Branches, "Of them, predicted to the wrong target."),
-    counter!(returns, Branches, "Returns."),
-    counter!(returns_mispredicted, Branches, "Of them, predicted to the wrong target."),
-    derived!(
-        "accuracy",
-        Fraction,
-        NoInterval,
-        "Share of the conditional branches predicted in the right direction.",
-        "1 - conditional_mispredicted / conditional",
-        |p, _| quotient(p.conditional_mispredicted, p.conditional).map(|wrong| 1.0 - wrong)
-    ),
-    derived!(
-        "mpki",
-        PerThousandInstructions,
-        NoInterval,
-        "Wrong predictions of any kind per 1,000 instructions.",
-        "1000 * (conditional_mispredicted + indirect_mispredicted + returns_mispredicted) / \
-         instructions of the configuration",
-        |p, context| {
-            let wrong =
-                p.conditional_mispredicted + p.indirect_mispredicted + p.returns_mispredicted;
-            per_thousand(wrong, context.instructions)
-        }
-    ),
-];
-
-/// Statistics of the malloc cache.
-pub static MALLOC_CACHE: &[Statistic<MallocCacheStats>] = &[
-    counter!(lookup_hits, Count, "Size-class lookups that found their class."),
-    counter!(lookup_misses, Count, "Size-class lookups that did not find their class."),
-    derived!(
-        "lookup_hit_rate",
-        Fraction,
-        NoInterval,
-        "Share of the lookups that hit.",
-        "lookup_hits / (lookup_hits + lookup_misses)",
-        |m, _| quotient(m.lookup_hits, m.lookup_hits + m.lookup_misses)
-    ),
-    counter!(pop_hits, Count, "Pops that found Head and Next."),
-    counter!(pop_misses, Count, "Pops that did not find both."),
-    derived!(
-        "pop_hit_rate",
-        Fraction,
-        NoInterval,
-        "Share of the pops that hit.",
-        "pop_hits / (pop_hits + pop_misses)",
-        |m, _| quotient(m.pop_hits, m.pop_hits + m.pop_misses)
-    ),
-    counter!(pushes, Count, "Pushes."),
-    counter!(prefetches, Count, "Next-object prefetches."),
-    counter!(evictions, Count, "Entries that made room for another class."),
-    counter!(
-        invalidations,
-        Count,
-        "Entries whose list values were dropped because the list changed on a slow path."
-    ),
-    counter!(flushes, Count, "Times the whole malloc cache was emptied."),
-    counter!(
-        blocked_cycles,
-        Cycles,
-        "Cycles that list instructions waited for an entry's outstanding prefetch."
-    ),
-    counter!(
-        invariant_violations,
-        Count,
-        "Pops whose cached Head or Next differed from the true ones; anything but 0 is a fault."
-    ),
-];
-
 /// `base / own - 1`.
 fn change(base: Option<f64>, own: Option<f64>) -> Option<f64> {
     own.filter(|own| *own > 0.0).and_then(|own| Some(base? / own - 1.0))
-}
-
-fn per_thousand(count: u64, instructions: u64) -> Option<f64> {
-    quotient(count, instructions).map(|each| 1000.0 * each)
 }
 
 fn percentile_of(calls: &CallStats, percent: f64) -> Option<f64> {

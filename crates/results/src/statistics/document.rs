@@ -2,31 +2,30 @@
 
 use std::fmt::Write as _;
 
-use super::{
-    CACHE, CALLS, CONFIGURATION, Interval, MALLOC_CACHE, Measured, PREDICTOR, RUN, Source,
-    Statistic, TLB,
-};
+use stats::{Kind, Schema};
+
+use super::{CALLS, CONFIGURATION, Interval, Measured, RUN, Source, Statistic};
 
 /// A declaration without the functions behind it.
 pub struct Declaration {
-    /// The slice it stands in.
-    pub group: &'static str,
+    /// The slice it stands in, or the kind of group.
+    pub group: String,
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Its unit in words.
     pub unit: &'static str,
     /// One sentence.
-    pub description: &'static str,
+    pub description: String,
     /// The formula of a derived statistic.
-    pub formula: Option<&'static str>,
+    pub formula: Option<String>,
     /// Whether it is a counter.
     pub counted: bool,
     /// Whether a sampled run gives it a confidence interval.
     pub interval: bool,
 }
 
-/// Group names in the order of the page, and what each is about.
-const GROUPS: [(&str, &str); 7] = [
+/// The groups that every run has, in the order of the page, and what each is about.
+const GROUPS: [(&str, &str); 3] = [
     ("run", "Of the whole run."),
     ("configuration", "Of one configuration; in the store under the bare name."),
     (
@@ -37,42 +36,41 @@ const GROUPS: [(&str, &str); 7] = [
          new, memalign) and `deallocation` (free, delete, sized_delete). A call made from within \
          another belongs to the outer one.",
     ),
-    ("cache", "Of one cache; in the store as `cache.L1D.hits`."),
-    ("tlb", "Of one translation buffer; in the store as `tlb.DTLB.hits`."),
-    ("predictor", "Of the branch predictor; in the store as `predictor.conditional`."),
-    ("malloc_cache", "Of the malloc cache; in the store as `malloc_cache.pop_hits`."),
 ];
 
-/// All declarations, group by group.
-pub fn declarations() -> Vec<Declaration> {
+/// All declarations, group by group: those of every run, then those of `schema`.
+pub fn declarations(schema: &Schema) -> Vec<Declaration> {
     let mut all = Vec::new();
     declare(&mut all, "run", RUN);
     declare(&mut all, "configuration", CONFIGURATION);
     declare(&mut all, "calls", CALLS);
-    declare(&mut all, "cache", CACHE);
-    declare(&mut all, "tlb", TLB);
-    declare(&mut all, "predictor", PREDICTOR);
-    declare(&mut all, "malloc_cache", MALLOC_CACHE);
+    for kind in schema.kinds() {
+        all.extend(kind.figures.iter().map(|figure| Declaration {
+            group: kind.head.name.clone(),
+            name: figure.name.clone(),
+            unit: figure.unit.name(),
+            description: figure.sentence.clone(),
+            formula: figure.formula.clone(),
+            counted: figure.formula.is_none(),
+            interval: false,
+        }));
+    }
     all
 }
 
-fn declare<T: Measured>(
-    all: &mut Vec<Declaration>,
-    group: &'static str,
-    slice: &'static [Statistic<T>],
-) {
+fn declare<T: Measured>(all: &mut Vec<Declaration>, group: &str, slice: &'static [Statistic<T>]) {
     all.extend(slice.iter().map(|statistic| {
         let (formula, interval) = match &statistic.source {
             Source::Derived { formula, interval, .. } => {
-                (Some(*formula), !matches!(interval, Interval::None))
+                (Some((*formula).to_owned()), !matches!(interval, Interval::None))
             }
             _ => (None, false),
         };
         Declaration {
-            group,
-            name: statistic.name,
+            group: group.to_owned(),
+            name: statistic.name.to_owned(),
             unit: statistic.unit.name(),
-            description: statistic.description,
+            description: statistic.description.to_owned(),
             formula,
             counted: matches!(statistic.source, Source::Counter { .. }),
             interval,
@@ -83,12 +81,15 @@ fn declare<T: Measured>(
 const INTRODUCTION: &str = "\
 # Statistics
 
-Generated from the declarations in `crates/results/src/statistics`; a test compares the two
-(`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-results` writes this page anew).
+Generated from the declarations: of a run, a configuration and its calls in
+`crates/results/src/statistics`, of everything else in the models (`stats::counters!`). A test
+compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test documents` writes this page
+anew).
 
 **Counters** are stored. **Derived** statistics are computed from counters whenever they are shown,
 so they cannot disagree with them; where one would divide by zero, or has no baseline to compare
-with, text shows `-` and JSON `null`. Fractions are fractions of 1 in JSON and CSV (0.25) and per
+with, text shows `-` and JSON `null`. Names in the formula of a group are those of the group, or
+`group.figure` of another group of the same part of the machine. Fractions are fractions of 1 in JSON and CSV (0.25) and per
 cent in text (25 %). A speedup of 0.25 means that the baseline takes 1.25 times as long. The
 baseline of a configuration is the one with accelerator `none` on the same machine.
 
@@ -126,25 +127,53 @@ equal width. A percentile is the nearest rank: the smallest latency that at leas
 calls does not exceed; above 255 cycles it is the bucket's middle, at most 1/32 (3.2 %) away. Means,
 minimum and maximum are exact. The buckets are stored as they are (`docs/schema.md`).
 
-## CPI stack
-Cycles by cause, which sum exactly to `cycles`. The causes are named by the core model; in the store
-they are `cpi.<cause>`.
+## Groups
+Models declare what they count in groups; the sections from `core` on are the kinds of groups that
+this version has. A group's path is its kind, followed by its name where a machine has several:
+`cache.L1D`. In the store and in CSV a figure is `path.name`, in JSON it lies under the key of the
+kind. In a multi-part machine the path begins with the part, and reports show the sum over alike
+parts. A counter that must stay 0 covers the whole run, measured or not.
 ";
 
-/// The page `docs/statistics.md`.
-pub fn markdown() -> String {
+/// The page `docs/statistics.md`, with the kinds of groups that `schema` has.
+pub fn markdown(schema: &Schema) -> String {
     let mut page = INTRODUCTION.to_owned();
-    let all = declarations();
+    let all = declarations(schema);
     for (group, about) in GROUPS {
-        let _ = write!(page, "\n## {group}\n{about}\n\n");
-        page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
-        for statistic in all.iter().filter(|statistic| statistic.group == group) {
-            let mark = if statistic.interval { " ±" } else { "" };
-            let plain = if statistic.counted { "counted" } else { "given" };
-            let how = statistic.formula.map_or(plain.into(), |text| format!("`{text}`{mark}"));
-            let (name, unit, what) = (statistic.name, statistic.unit, statistic.description);
-            let _ = writeln!(page, "| `{name}` | {unit} | {what} | {how} |");
-        }
+        section(&mut page, group, about, &all);
+    }
+    for kind in schema.kinds() {
+        section(&mut page, &kind.head.name, &about(schema, kind), &all);
     }
     page
+}
+
+/// What a kind of group is about, and where to find it.
+fn about(schema: &Schema, kind: &Kind) -> String {
+    let head = &kind.head;
+    let paths: Vec<String> =
+        schema.groups_of(kind).map(|group| format!("`{}`", group.path())).collect();
+    let form = if head.list { "a list" } else { "an object, null where there is none" };
+    let mut text = format!("{} In JSON under `{}`, {form}; ", head.about.trim(), head.key);
+    let _ = write!(text, "paths: {}.", paths.join(", "));
+    if let Some(whole) = &head.whole {
+        let _ = write!(text, " The counters sum to `{whole}`.");
+    }
+    if let Some((left, right)) = &head.balance {
+        let _ = write!(text, " `{left}` is `{right}`.");
+    }
+    text
+}
+
+fn section(page: &mut String, group: &str, about: &str, all: &[Declaration]) {
+    let _ = write!(page, "\n## {group}\n{about}\n\n");
+    page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
+    for statistic in all.iter().filter(|statistic| statistic.group == group) {
+        let mark = if statistic.interval { " ±" } else { "" };
+        let plain = if statistic.counted { "counted" } else { "given" };
+        let how = statistic.formula.as_ref().map(|text| format!("`{text}`{mark}"));
+        let how = how.unwrap_or_else(|| plain.into());
+        let (name, unit, what) = (&statistic.name, statistic.unit, &statistic.description);
+        let _ = writeln!(page, "| `{name}` | {unit} | {what} | {how} |");
+    }
 }

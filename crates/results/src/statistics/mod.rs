@@ -1,73 +1,19 @@
-//! Every statistic, declared once: name, unit, description, and how it is got from the counters.
+//! Statistics of a run, of a configuration and of its calls, each declared once: name, unit,
+//! description, and how it is got from the counters.
 //!
-//! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices, so a
-//! new counter is one field in the model and one line here.
+//! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices. What the
+//! models count is declared there (`stats::counters!`) and comes with the run.
 
 mod context;
 mod declared;
 mod document;
 
 pub use context::{Context, Measured, calls_context, configuration_context};
-pub use declared::{CACHE, CALLS, CONFIGURATION, MALLOC_CACHE, PREDICTOR, RUN, TLB};
+pub use declared::{CALLS, CONFIGURATION, RUN};
 pub use document::{Declaration, declarations, markdown};
+pub use stats::Unit;
 
 use crate::confidence::{Estimate, ratio, relative};
-
-/// What a figure counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Unit {
-    Accesses,
-    Branches,
-    Bytes,
-    Calls,
-    Classes,
-    Count,
-    Cycles,
-    CyclesPerCall,
-    /// A share or a relative change: 0.25 in JSON and CSV, 25 % in text.
-    Fraction,
-    Instructions,
-    InstructionsPerCycle,
-    Lines,
-    MillionPerSecond,
-    Nanojoules,
-    PerThousandInstructions,
-    Seconds,
-    SquareMicrometres,
-    Uops,
-}
-
-impl Unit {
-    /// Whether figures in this unit are whole numbers even when they are derived.
-    fn is_whole(self) -> bool {
-        matches!(self, Self::Cycles | Self::Classes)
-    }
-
-    /// The unit in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Accesses => "accesses",
-            Self::Branches => "branches",
-            Self::Bytes => "bytes",
-            Self::Calls => "calls",
-            Self::Classes => "size classes",
-            Self::Count => "count",
-            Self::Cycles => "cycles",
-            Self::CyclesPerCall => "cycles per call",
-            Self::Fraction => "fraction of 1",
-            Self::Instructions => "instructions",
-            Self::InstructionsPerCycle => "instructions per cycle",
-            Self::Lines => "cache lines",
-            Self::MillionPerSecond => "million instructions per second",
-            Self::Nanojoules => "nJ",
-            Self::PerThousandInstructions => "per 1,000 instructions",
-            Self::Seconds => "s",
-            Self::SquareMicrometres => "um^2",
-            Self::Uops => "uops",
-        }
-    }
-}
 
 /// One declared statistic of a `T`.
 pub struct Statistic<T: Measured + 'static> {

@@ -71,11 +71,12 @@ impl Store {
         let uri = format!("file:{escaped}?immutable=1");
         let connection = Connection::open_with_flags(uri, flags).map_err(fail)?;
         let store = Self { connection, path: path.to_owned() };
-        if store.check_identity()? < MIGRATIONS.len() {
+        // Every version that has tables can be read as it is.
+        if store.check_identity()? == 0 {
             return Err(StoreError::Unusable {
                 path: store.path,
                 action: "written",
-                reason: "it has to be brought to a newer schema".into(),
+                reason: "it has no tables yet".into(),
             });
         }
         Ok(store)

@@ -1,11 +1,15 @@
 //! The names that a configuration's counters have in the store, there and back.
 
-use crate::model::{
-    CacheStats, CallKind, CallStats, Configuration, CpiComponent, MallocCacheStats, TlbStats,
-};
-use crate::statistics::{
-    CACHE, CALLS, CONFIGURATION, MALLOC_CACHE, Measured, PREDICTOR, Source, Statistic, TLB, find,
-};
+use std::collections::BTreeMap;
+
+use stats::Schema;
+
+use crate::model::{CallKind, CallStats, Configuration};
+use crate::statistics::{CALLS, CONFIGURATION, Measured, Source, Statistic, find};
+
+/// What the counters of runs mean that were stored without declarations: by schema version 1. Never
+/// edit it.
+const VERSION_1: &str = include_str!("declarations_1.json");
 
 /// A stored value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +22,6 @@ pub enum Stored {
 pub fn flatten(configuration: &Configuration) -> Vec<(String, Stored)> {
     let mut all = Vec::new();
     collect(&mut all, "", CONFIGURATION, configuration);
-    for part in &configuration.cpi_stack {
-        all.push((format!("cpi.{}", part.name), Stored::Count(part.cycles)));
-    }
     for (kind, calls) in configuration.calls.iter() {
         if *calls == CallStats::default() {
             continue;
@@ -32,15 +33,10 @@ pub fn flatten(configuration: &Configuration) -> Vec<(String, Stored)> {
             all.push((format!("{prefix}latency_max"), Stored::Count(max)));
         }
     }
-    for cache in &configuration.caches {
-        collect(&mut all, &format!("cache.{}.", cache.name), CACHE, cache);
-    }
-    for tlb in &configuration.tlbs {
-        collect(&mut all, &format!("tlb.{}.", tlb.name), TLB, tlb);
-    }
-    collect(&mut all, "predictor.", PREDICTOR, &configuration.predictor);
-    if let Some(malloc_cache) = &configuration.malloc_cache {
-        collect(&mut all, "malloc_cache.", MALLOC_CACHE, malloc_cache);
+    for (path, values) in configuration.counted.iter() {
+        let named =
+            |(name, value): &(String, u64)| (format!("{path}.{name}"), Stored::Count(*value));
+        all.extend(values.iter().map(named));
     }
     all
 }
@@ -61,41 +57,17 @@ fn collect<T: Measured>(
     }
 }
 
-/// Sets the statistic `name` of a configuration. A name this version does not know is left alone:
-/// a later version of the tool may have counted more.
+/// Sets the statistic `name` of a configuration. What models counted is kept whatever it is; a
+/// statistic of the configuration or of its calls that this version does not know is left alone.
 pub fn restore(configuration: &mut Configuration, name: &str, value: Stored) {
-    let Some((group, rest)) = name.split_once('.') else {
+    let Some((path, last)) = name.rsplit_once('.') else {
         set(CONFIGURATION, configuration, name, value);
         return;
     };
-    match group {
-        "cpi" => {
-            if let Stored::Count(cycles) = value {
-                configuration.cpi_stack.push(CpiComponent { name: rest.to_owned(), cycles });
-            }
-        }
-        "cache" => {
-            let Some((cache, field)) = rest.rsplit_once('.') else { return };
-            let fresh = || CacheStats { name: cache.to_owned(), ..CacheStats::default() };
-            let entry = entry(&mut configuration.caches, |item| item.name == cache, fresh);
-            set(CACHE, entry, field, value);
-        }
-        "tlb" => {
-            let Some((tlb, field)) = rest.rsplit_once('.') else { return };
-            let fresh = || TlbStats { name: tlb.to_owned(), ..TlbStats::default() };
-            let entry = entry(&mut configuration.tlbs, |item| item.name == tlb, fresh);
-            set(TLB, entry, field, value);
-        }
-        "predictor" => set(PREDICTOR, &mut configuration.predictor, rest, value),
-        "malloc_cache" => {
-            let stats = configuration.malloc_cache.get_or_insert_with(MallocCacheStats::default);
-            set(MALLOC_CACHE, stats, rest, value);
-        }
-        _ => {
-            if let Some(kind) = kind_named(group) {
-                set(CALLS, &mut configuration.calls[kind], rest, value);
-            }
-        }
+    match (kind_named(path), value) {
+        (Some(kind), _) => set(CALLS, &mut configuration.calls[kind], last, value),
+        (None, Stored::Count(count)) => configuration.counted.push(path, last, count),
+        (None, Stored::Real(_)) => {}
     }
 }
 
@@ -104,19 +76,48 @@ pub fn kind_named(name: &str) -> Option<CallKind> {
     CallKind::ALL.into_iter().find(|kind| kind.name() == name)
 }
 
-fn entry<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool, fresh: impl FnOnce() -> T) -> &mut T {
-    let index = items.iter().position(wanted).unwrap_or_else(|| {
-        items.push(fresh());
-        items.len() - 1
-    });
-    &mut items[index]
-}
-
 fn set<T: Measured>(slice: &'static [Statistic<T>], item: &mut T, name: &str, value: Stored) {
     match (find(slice, name).map(|statistic| &statistic.source), value) {
         (Some(Source::Counter { set, .. }), Stored::Count(count)) => set(item, count),
         (Some(Source::Real { set, .. }), Stored::Real(real)) => set(item, real),
         (Some(Source::Real { set, .. }), Stored::Count(count)) => set(item, count as f64),
         _ => {}
+    }
+}
+
+/// The schema of a stored text, or what is wrong with it; without a text that of version 1.
+pub fn schema_of(text: Option<&str>) -> Result<Schema, String> {
+    let text = text.unwrap_or(VERSION_1);
+    serde_json::from_str(text).map_err(|error| format!("its declarations are damaged ({error})"))
+}
+
+/// The schema with everything that the configurations hold and nobody declared.
+pub fn complete(schema: Schema, configurations: &[Configuration]) -> Schema {
+    let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, values) in configurations.iter().flat_map(|item| item.counted.iter()) {
+        let kind = schema.kind_at(path);
+        let unknown = |name: &str| kind.is_none_or(|kind| kind.figure(name).is_none());
+        for (name, _) in values.iter().filter(|(name, _)| unknown(name)) {
+            let names = missing.entry(path).or_default();
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+    }
+    let undeclared = missing.into_iter();
+    undeclared.fold(schema, |schema, (path, names)| schema.with_undeclared(path, &names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declarations_of_version_1_are_whole() {
+        let schema = schema_of(None).unwrap();
+        // Those of a configuration, which every version has.
+        let known = |name: &str| matches!(name, "cycles" | "instructions");
+        assert_eq!(schema.unresolved(known), [""; 0]);
+        assert_eq!(schema.groups().len(), 1 + 4 + 3 + 2);
     }
 }

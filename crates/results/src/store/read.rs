@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, RowIndex, params};
+use stats::Schema;
 
-use super::names::{Stored, kind_named, restore};
+use super::names::{Stored, complete, kind_named, restore, schema_of};
 use super::schema::COUNTER_BOUND;
 use super::{Result, Store, StoreError};
 use crate::model::{
@@ -20,17 +21,21 @@ enum Detail {
     Counters,
 }
 
+/// Declarations that were read already, by their number.
+type Declared = BTreeMap<Option<i64>, Schema>;
+
 impl Store {
     /// Reads a run, equal to what was stored.
     pub fn load(&self, id: i64) -> Result<Run> {
-        self.read_run(id, Detail::Everything)?.ok_or_else(|| self.no_such_run(id))
+        let run = self.read_run(id, Detail::Everything, &mut Declared::new())?;
+        run.ok_or_else(|| self.no_such_run(id))
     }
 
     /// All runs, oldest first, with their counters but without histograms and samples.
     pub fn list(&self) -> Result<Vec<Run>> {
-        let mut runs = Vec::new();
+        let (mut runs, mut declared) = (Vec::new(), Declared::new());
         for id in self.ids()? {
-            runs.extend(self.read_run(id, Detail::Counters)?);
+            runs.extend(self.read_run(id, Detail::Counters, &mut declared)?);
         }
         Ok(runs)
     }
@@ -52,13 +57,15 @@ impl Store {
         StoreError::NoSuchRun { path: self.path.clone(), id, remedy }
     }
 
-    fn read_run(&self, id: i64, detail: Detail) -> Result<Option<Run>> {
+    fn read_run(&self, id: i64, detail: Detail, declared: &mut Declared) -> Result<Option<Run>> {
         let run = self
             .connection
-            .query_row("SELECT * FROM runs WHERE id = ?1", [id], run_from_row)
+            .query_row("SELECT * FROM runs WHERE id = ?1", [id], |row| {
+                Ok((run_from_row(row)?, declarations(row)?))
+            })
             .optional()
             .map_err(|error| self.explain("read", &error))?;
-        let Some(mut run) = run else { return Ok(None) };
+        let Some((mut run, declarations)) = run else { return Ok(None) };
         let sql = "SELECT value FROM arguments WHERE run = ?1 ORDER BY position";
         run.args = self.rows(sql, Some(id), |row| row.get(0))?;
         let sql = "SELECT text FROM warnings WHERE run = ?1 ORDER BY position";
@@ -79,7 +86,27 @@ impl Store {
             self.read_configuration(id, &mut configuration, detail)?;
             run.configurations.push(configuration);
         }
+        let schema = match declared.get(&declarations) {
+            Some(schema) => schema.clone(),
+            None => self.read_schema(declarations)?,
+        };
+        declared.insert(declarations, schema.clone());
+        run.schema = complete(schema, &run.configurations);
         Ok(Some(run))
+    }
+
+    /// The declarations of that number; without one those of version 1.
+    fn read_schema(&self, id: Option<i64>) -> Result<Schema> {
+        let text: Option<String> = match id {
+            None => None,
+            Some(id) => {
+                let sql = "SELECT text FROM declarations WHERE id = ?1";
+                let mut found = self.rows(sql, Some(id), |row| row.get(0))?;
+                let missing = || self.damaged(format!("it has no declarations {id}"));
+                Some(found.pop().ok_or_else(missing)?)
+            }
+        };
+        schema_of(text.as_deref()).map_err(|what| self.damaged(what))
     }
 
     fn read_configuration(
@@ -203,6 +230,15 @@ impl Store {
 fn is_extreme(name: &str) -> bool {
     let (kind, field) = name.split_once('.').unwrap_or_default();
     kind_named(kind).is_some() && matches!(field, "latency_min" | "latency_max")
+}
+
+/// The number of a run's declarations. A store that nobody can write keeps schema version 1, which
+/// has none.
+fn declarations(row: &Row) -> rusqlite::Result<Option<i64>> {
+    match row.get("declarations") {
+        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
+        other => other,
+    }
 }
 
 fn run_from_row(row: &Row) -> rusqlite::Result<Run> {

@@ -9,7 +9,7 @@ pub const COUNTER_BOUND: u64 = 1 << 56;
 
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
-pub const MIGRATIONS: &[&str] = &[V1];
+pub const MIGRATIONS: &[&str] = &[V1, V2];
 
 /// Runs, configurations, statistics, histograms and samples.
 const V1: &str = "
@@ -102,6 +102,15 @@ CREATE TABLE sample_calls (
 ) WITHOUT ROWID;
 ";
 
+/// What the counters of a run mean.
+const V2: &str = "
+CREATE TABLE declarations (
+  id   INTEGER PRIMARY KEY,
+  text TEXT NOT NULL
+);
+ALTER TABLE runs ADD COLUMN declarations INTEGER REFERENCES declarations(id);
+";
+
 /// What a table is for.
 pub struct Table {
     /// Its name.
@@ -143,6 +152,7 @@ pub const MEANING: &[Table] = &[
             ("max", "largest number of instructions to measure; NULL: no bound"),
             ("roi", "1 if only regions of interest were measured"),
             ("complete", "1 if the run came to its end and every configuration finished"),
+            ("declarations", "`declarations.id`; NULL for runs stored by schema version 1"),
         ],
     },
     Table {
@@ -179,9 +189,9 @@ pub const MEANING: &[Table] = &[
     },
     Table {
         name: "statistics",
-        about: "Counters, by the names of `docs/statistics.md`: `cycles`, `malloc.calls`, \
-         `cache.L1D.misses`, `tlb.DTLB.misses`, `predictor.conditional`, \
-         `malloc_cache.pop_hits`, `cpi.<cause>`. Ratios are not stored.",
+        about: "Counters, by the names of `docs/statistics.md`: `cycles`, `malloc.calls`, and those \
+         of the models as the path of their group and their name, for example `cache.L1D.misses`, \
+         `predictor.conditional`, `cpi.base`. Ratios are not stored.",
         columns: &[
             ("configuration", "`configurations.id`"),
             ("position", "order in reports"),
@@ -223,6 +233,19 @@ pub const MEANING: &[Table] = &[
             ("kind", "`malloc`, `free`, `calloc`, …"),
             ("calls", "that ended inside the interval"),
             ("cycles", "they took"),
+        ],
+    },
+    Table {
+        name: "declarations",
+        about: "What the counters of runs mean, as the models declared them. Runs of one version of \
+         the tool on the same kinds of machine share a row.",
+        columns: &[
+            ("id", "the row's number"),
+            (
+                "text",
+                "JSON: `kinds` of groups with their figures (name, unit, sentence, formula of what \
+                 is not counted), and the `groups` of the machines",
+            ),
         ],
     },
 ];

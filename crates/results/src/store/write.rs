@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use stats::Schema;
 
 use super::names::{Stored, flatten};
 use super::schema::COUNTER_BOUND;
@@ -115,7 +116,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
              context_switches = ?11, forked_children = ?12, execs = ?13, exit_code = ?14, \
              exit_signal = ?15, sampling_period = ?16, sampling_warm = ?17, \
              sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
-             skip = ?21, max = ?22, roi = ?23, complete = ?24 WHERE id = ?1",
+             skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25 WHERE id = ?1",
             params![
                 id,
                 run.program,
@@ -141,6 +142,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 run.max.map(wish),
                 run.roi,
                 run.complete,
+                declare(connection, &run.schema)?,
             ],
         )
         .map_err(Fault::Sqlite)?;
@@ -150,6 +152,22 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
     }
     write_list(connection, "arguments", "value", id, &run.args)?;
     write_list(connection, "warnings", "text", id, &run.warnings)
+}
+
+/// The number of a schema, which is entered if no run had it before.
+fn declare(connection: &Connection, schema: &Schema) -> Step<i64> {
+    let text = serde_json::to_string(schema).map_err(|error| {
+        let rule = "must be expressible as JSON";
+        value_fault("declarations", error.to_string(), rule, "report it")
+    })?;
+    let known = "SELECT id FROM declarations WHERE text = ?1";
+    let known = connection.query_row(known, [&text], |row| row.get(0)).optional();
+    if let Some(id) = known.map_err(Fault::Sqlite)? {
+        return Ok(id);
+    }
+    let insert = "INSERT INTO declarations (text) VALUES (?1)";
+    connection.execute(insert, [&text]).map_err(Fault::Sqlite)?;
+    Ok(connection.last_insert_rowid())
 }
 
 /// Replaces a run's rows in a table of ordered texts.
@@ -191,7 +209,7 @@ fn write_statistics(connection: &Connection, id: i64, configuration: &Configurat
     for (position, (name, value)) in flatten(configuration).into_iter().enumerate() {
         if !seen.insert(name.clone()) {
             let rule = "is there twice in one configuration";
-            let remedy = "give caches, translation buffers and CPI causes names of their own";
+            let remedy = "give each group of a kind, for example each cache, a name of its own";
             return Err(value_fault("statistic", name, rule, remedy));
         }
         let position = position as i64;

@@ -2,11 +2,10 @@
 
 use super::grid::Grid;
 use super::number;
+use crate::figures::{GroupFigures, groups_of};
 use crate::model::{Configuration, Run};
 use crate::select::{CallFigures, CallGroup};
-use crate::statistics::{
-    CALLS, CONFIGURATION, Context, MALLOC_CACHE, Unit, Value, configuration_context, find,
-};
+use crate::statistics::{CALLS, CONFIGURATION, Unit, Value, configuration_context, find};
 
 /// The comparison table of a run.
 pub fn grid(run: &Run) -> Grid {
@@ -16,7 +15,7 @@ pub fn grid(run: &Run) -> Grid {
     for group in CallGroup::all().filter(|group| matches!(group, CallGroup::Kind(_))) {
         calls(&mut grid, run, group);
     }
-    malloc_cache(&mut grid, run);
+    groups(&mut grid, run);
     area(&mut grid, run);
     grid
 }
@@ -101,24 +100,33 @@ fn area(grid: &mut Grid, run: &Run) {
     }
 }
 
-fn malloc_cache(grid: &mut Grid, run: &Run) {
-    if run.configurations.iter().all(|item| item.malloc_cache.is_none()) {
-        return;
-    }
-    grid.heading("malloc cache");
-    for (label, name) in [
-        ("  lookups that hit", "lookup_hit_rate"),
-        ("  pops that hit", "pop_hit_rate"),
-        ("  evictions", "evictions"),
-        ("  blocked cycles", "blocked_cycles"),
-    ] {
-        let Some(statistic) = find(MALLOC_CACHE, name) else { continue };
-        let cells = run.configurations.iter().map(|item| {
-            let plain = Context::plain(item.instructions);
-            let value = item.malloc_cache.as_ref().map(|stats| statistic.value(stats, &plain));
-            number::value(value.unwrap_or(Value::Undefined), statistic.unit)
-        });
-        grid.row(label, cells);
+/// The figures that groups declare for this table, under the title of their kind.
+fn groups(grid: &mut Grid, run: &Run) {
+    let schema = run.groups();
+    let items: Vec<GroupFigures> =
+        run.configurations.iter().map(|item| GroupFigures::of(run, item)).collect();
+    for kind in schema.kinds() {
+        let figures: Vec<_> = kind
+            .figures
+            .iter()
+            .filter_map(|figure| Some((figure, figure.summary.as_ref()?)))
+            .collect();
+        let groups: Vec<_> = groups_of(&schema, kind)
+            .filter(|group| items.iter().any(|item| item.has(&group.path)))
+            .collect();
+        if figures.is_empty() || groups.is_empty() {
+            continue;
+        }
+        grid.heading(kind.head.title.as_str());
+        for group in &groups {
+            for (figure, label) in &figures {
+                let name = if group.name.is_empty() { "" } else { " " };
+                let label = format!("  {}{name}{label}", group.name);
+                let value = |item: &GroupFigures| item.value(&group.path, &figure.name);
+                let cells = items.iter().map(|item| number::value(value(item), figure.unit));
+                grid.row(label, cells);
+            }
+        }
     }
 }
 

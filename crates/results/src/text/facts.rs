@@ -2,9 +2,13 @@
 
 use std::fmt::Write as _;
 
+use stats::Meaning;
+
 use super::grid::wrap;
 use super::{Style, number};
+use crate::figures::{GroupFigures, meaning};
 use crate::model::{Exit, Run};
+use crate::statistics::Value;
 
 /// The facts of a run in lines of the style's width, then what a reader must not miss.
 pub fn text(run: &Run, style: &Style) -> String {
@@ -96,16 +100,21 @@ pub fn alarms(run: &Run) -> Vec<String> {
     if !run.complete {
         alarms.push("The run did not come to its end; the figures cover what was measured.".into());
     }
-    for configuration in &run.configurations {
-        let violations =
-            configuration.malloc_cache.as_ref().map_or(0, |stats| stats.invariant_violations);
-        if violations > 0 {
-            alarms.push(format!(
-                "{}: {} pops had a cached Head or Next that differed from the true list; do not \
-                 trust these figures, report the fault.",
-                configuration.name,
-                number::count(violations)
-            ));
+    let schema = run.groups();
+    for item in &run.configurations {
+        let figures = GroupFigures::of(run, item);
+        for (_, group, figure) in meaning(&schema, Meaning::Fault) {
+            if let Value::Count(count @ 1..) = figures.value(&group.path, &figure.name) {
+                alarms.push(format!(
+                    "{}: {}.{} is {} and must be 0 ({}); do not trust these figures, report the \
+                     fault.",
+                    item.name,
+                    group.path,
+                    figure.name,
+                    number::count(count),
+                    figure.sentence.trim_end_matches('.')
+                ));
+            }
         }
     }
     alarms.extend(run.warnings.iter().map(|warning| format!("Warning: {warning}")));

@@ -2,115 +2,127 @@
 
 use std::collections::BTreeMap;
 
+use stats::{Figure, Kind, Meaning, Schema};
+
 use super::grid::Grid;
 use super::histogram::histogram;
 use super::{Style, number};
+use crate::figures::{GroupFigures, Placed, groups_of, meaning};
 use crate::model::{CallKind, Configuration, Run};
-use crate::statistics::{
-    CACHE, CONFIGURATION, Context, MALLOC_CACHE, Measured, PREDICTOR, Statistic, TLB, Unit, Value,
-    configuration_context, find,
-};
+use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
 
 /// How many size classes and requested sizes are listed.
 const SIZES_SHOWN: usize = 8;
 
 /// All sections that have something to show.
 pub fn sections(run: &Run, style: &Style) -> Vec<String> {
-    let all = [
-        cpi_stack(run, style),
-        misses(run, style),
-        malloc_cache(run, style),
-        sizes(run, style),
-        energy(run, style),
-    ];
-    all.into_iter().flatten().chain(latencies(run, style)).collect()
+    let mut all = stacks(run, style);
+    all.extend(misses(run, style));
+    all.extend(kinds(run, style));
+    all.extend(sizes(run, style));
+    all.extend(energy(run, style));
+    all.extend(latencies(run, style));
+    all
 }
 
 fn names(run: &Run) -> impl Iterator<Item = &str> {
     run.configurations.iter().map(|item| item.name.as_str())
 }
 
-/// Every name that `of` finds in any configuration, in order of first appearance.
-fn union<'a>(run: &'a Run, of: impl Fn(&'a Configuration) -> Vec<&'a str>) -> Vec<&'a str> {
-    let mut all = Vec::new();
-    for name in run.configurations.iter().flat_map(of) {
-        if !all.contains(&name) {
-            all.push(name);
+/// Groups whose counters sum to a whole: what each counter is of an instruction.
+fn stacks(run: &Run, style: &Style) -> Vec<String> {
+    let (schema, items) = (run.groups(), figures(run));
+    let mut texts = Vec::new();
+    for kind in schema.kinds().iter().filter(|kind| kind.head.whole.is_some()) {
+        for group in present(&schema, kind, &items) {
+            let mut grid = Grid::new(names(run));
+            let unit = kind.figures.first().map_or("count", |part| part.unit.name());
+            grid.heading(format!("{}: {unit} per instruction by cause", titled(&group)));
+            let mut row = |label: &str, of: &dyn Fn(&GroupFigures) -> Option<u64>| {
+                let cells = items.iter().zip(&run.configurations).map(|(figures, item)| {
+                    let share = of(figures).and_then(|cycles| item.per_instruction(cycles));
+                    share.map_or(number::UNDEFINED.into(), |share| number::fixed(share, 4))
+                });
+                grid.row(format!("  {label}"), cells);
+            };
+            for figure in &kind.figures {
+                row(&figure.name, &|figures| match figures.value(&group.path, &figure.name) {
+                    Value::Count(count) => Some(count),
+                    _ => None,
+                });
+            }
+            row("sum", &|figures| figures.whole(kind, &group.path));
+            texts.push(grid.render(style));
         }
     }
-    all
+    texts
 }
 
-fn cpi_stack(run: &Run, style: &Style) -> Option<String> {
-    let causes = union(run, |item| item.cpi_stack.iter().map(|p| p.name.as_str()).collect());
-    if causes.is_empty() {
-        return None;
-    }
-    let mut grid = Grid::new(names(run));
-    grid.heading("CPI stack: cycles per instruction by cause");
-    let per_instruction = |cycles: Option<u64>, item: &Configuration| {
-        let share = cycles.and_then(|cycles| item.per_instruction(cycles));
-        share.map_or(number::UNDEFINED.into(), |share| number::fixed(share, 4))
-    };
-    for cause in causes {
-        let cells = run.configurations.iter().map(|item| {
-            let part = item.cpi_stack.iter().find(|part| part.name == cause);
-            per_instruction(part.map(|part| part.cycles), item)
-        });
-        grid.row(format!("  {cause}"), cells);
-    }
-    let totals = run.configurations.iter().map(|item| per_instruction(Some(item.cycles), item));
-    grid.row("  sum", totals);
-    Some(grid.render(style))
-}
-
+/// Misses of everything that can miss, and the hit rates that are called by a name.
 fn misses(run: &Run, style: &Style) -> Option<String> {
-    let caches = union(run, |item| item.caches.iter().map(|c| c.name.as_str()).collect());
-    let tlbs = union(run, |item| item.tlbs.iter().map(|t| t.name.as_str()).collect());
-    if caches.is_empty() && tlbs.is_empty() {
+    let (schema, items) = (run.groups(), figures(run));
+    let mut rates = meaning(&schema, Meaning::MissRate);
+    let named = |(_, _, figure): &(String, Placed, &Figure<String>)| figure.label.is_some();
+    rates.extend(meaning(&schema, Meaning::HitRate).into_iter().filter(named));
+    rates.retain(|(_, group, _)| items.iter().any(|item| item.has(&group.path)));
+    if rates.is_empty() {
         return None;
     }
     let mut grid = Grid::new(names(run));
     grid.heading("misses per 1,000 instructions");
-    for name in caches {
-        let cells = run.configurations.iter().map(|item| {
-            let cache = item.caches.iter().find(|cache| cache.name == name);
-            plain(CACHE, "mpki", cache, item)
-        });
-        grid.row(format!("  {name}"), cells);
+    for (label, group, figure) in &rates {
+        let value = |item: &GroupFigures| item.value(&group.path, &figure.name);
+        let cells = items.iter().map(|item| number::value(value(item), figure.unit));
+        grid.row(format!("  {label}"), cells);
     }
-    for name in tlbs {
-        let cells = run.configurations.iter().map(|item| {
-            let tlb = item.tlbs.iter().find(|tlb| tlb.name == name);
-            plain(TLB, "mpki", tlb, item)
-        });
-        grid.row(format!("  {name}"), cells);
-    }
-    let predicted = |name: &'static str| {
-        run.configurations
-            .iter()
-            .map(move |item| plain(PREDICTOR, name, Some(&item.predictor), item))
-    };
-    grid.row("  branches", predicted("mpki"));
-    grid.row("  directions right", predicted("accuracy"));
     Some(grid.render(style))
 }
 
-fn malloc_cache(run: &Run, style: &Style) -> Option<String> {
-    let with: Vec<&Configuration> =
-        run.configurations.iter().filter(|item| item.malloc_cache.is_some()).collect();
-    if with.is_empty() {
-        return None;
+/// A table for each kind of group, with a column for each configuration that has such a group.
+fn kinds(run: &Run, style: &Style) -> Vec<String> {
+    let (schema, items) = (run.groups(), figures(run));
+    let mut texts = Vec::new();
+    for kind in schema.kinds().iter().filter(|kind| kind.head.whole.is_none()) {
+        let groups = present(&schema, kind, &items);
+        let has = |item: &GroupFigures| groups.iter().any(|group| item.has(&group.path));
+        let with: Vec<_> =
+            items.iter().zip(&run.configurations).filter(|(figures, _)| has(figures)).collect();
+        if with.is_empty() {
+            continue;
+        }
+        let mut grid = Grid::new(with.iter().map(|(_, item)| item.name.as_str()));
+        grid.heading(kind.head.title.as_str());
+        for group in &groups {
+            for figure in &kind.figures {
+                let known = |(figures, _): &&(&GroupFigures, _)| figures.knows(&group.path, figure);
+                if with.iter().filter(known).count() == 0 {
+                    continue;
+                }
+                let space = if group.name.is_empty() { "" } else { " " };
+                let label = format!("  {}{space}{}", group.name, figure.name.replace('_', " "));
+                let value = |item: &GroupFigures| item.value(&group.path, &figure.name);
+                let cells = with.iter().map(|(item, _)| number::value(value(item), figure.unit));
+                grid.row(label, cells);
+            }
+        }
+        texts.push(grid.render(style));
     }
-    let mut grid = Grid::new(with.iter().map(|item| item.name.as_str()));
-    grid.heading("malloc cache");
-    for statistic in MALLOC_CACHE {
-        let cells = with
-            .iter()
-            .map(|item| plain(MALLOC_CACHE, statistic.name, item.malloc_cache.as_ref(), item));
-        grid.row(format!("  {}", statistic.name.replace('_', " ")), cells);
-    }
-    Some(grid.render(style))
+    texts
+}
+
+fn figures(run: &Run) -> Vec<GroupFigures<'_>> {
+    run.configurations.iter().map(|item| GroupFigures::of(run, item)).collect()
+}
+
+/// The groups of a kind that any configuration has.
+fn present<'a>(schema: &'a Schema, kind: &'a Kind, items: &'a [GroupFigures]) -> Vec<Placed<'a>> {
+    groups_of(schema, kind).filter(|group| items.iter().any(|i| i.has(&group.path))).collect()
+}
+
+/// The title of a group's kind, with the group's name if it has one.
+fn titled(group: &Placed<'_>) -> String {
+    let title = &group.kind.head.title;
+    if group.name.is_empty() { title.clone() } else { format!("{title} of {}", group.name) }
 }
 
 /// The sizes that the program asks for. They are the program's own, so one column says it.
@@ -177,18 +189,4 @@ fn latencies(run: &Run, style: &Style) -> Vec<String> {
         histogram(&title, &item.calls[kind].latency, style)
     };
     base.into_iter().chain(chosen).filter_map(draw).collect()
-}
-
-/// A statistic that needs no baseline and no samples; undefined without an item.
-fn plain<T: Measured>(
-    slice: &'static [Statistic<T>],
-    name: &str,
-    item: Option<&T>,
-    configuration: &Configuration,
-) -> String {
-    let (Some(statistic), Some(item)) = (find(slice, name), item) else {
-        return number::UNDEFINED.into();
-    };
-    let context = Context::plain(configuration.instructions);
-    number::value(statistic.value(item, &context), statistic.unit)
 }

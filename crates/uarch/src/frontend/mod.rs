@@ -81,15 +81,19 @@ pub enum FetchCause {
     Redirect,
 }
 
-/// Counters of the ways.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FetchCounters {
+stats::counters! {
+    /// Counters of the ways.
+    pub struct FetchCounters = Head::one("fetch")
+        .title("fetch and decode")
+        .about("Fused uops by the way that they came through fetch and decode.")
+        .since(2);
+
     /// Fused uops from the uop cache.
-    pub uop_cache: u64,
+    uop_cache: Uops,
     /// Fused uops from the legacy decoders and microcode.
-    pub legacy: u64,
+    legacy: Uops,
     /// Fused uops from the loop buffer.
-    pub loop_buffer: u64,
+    loop_buffer: Uops,
 }
 
 /// The fetch and decode stages of one core.

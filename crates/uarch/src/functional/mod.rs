@@ -24,6 +24,7 @@ use decode::Block;
 use memory::Memory;
 use params::ConfigError;
 use predict::Predictor;
+use stats::{Counts, Walk};
 
 use crate::calls::CallTracker;
 use crate::machine::Machine;
@@ -158,5 +159,13 @@ impl Functional {
         for (slot, &address) in slots.iter().zip(&step.addresses[first..]) {
             self.warm_access(pc, slot, address);
         }
+    }
+}
+
+impl Counts for Functional {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        self.memory.statistics().visit(walk);
+        self.predictor.statistics().visit(walk);
+        self.markers.accelerator().statistics(walk);
     }
 }

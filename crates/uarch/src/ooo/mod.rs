@@ -26,14 +26,15 @@ mod stores;
 use accel::Accelerator;
 use decode::{Insn, Reg, Uop, UopFlags, UopKind};
 use params::ConfigError;
+use stats::{Counts, Walk, counters};
 
 use crate::core::Core;
-use crate::frontend::{CodeLines, FetchCause, FetchCounters, FrontEnd};
+use crate::frontend::{CodeLines, FetchCause, FrontEnd};
 use crate::functional::{Functional, SiteCursor, each_iteration};
 use crate::machine::Machine;
 use crate::observe::{Observer, Times};
 use crate::params::CoreParams;
-use crate::retire::{Component, Retire};
+use crate::retire::{Component, CpiStack, Retire};
 use crate::step::{NO_ADDRESS, Step};
 use allocate::Allocator;
 use calendar::Unit;
@@ -44,31 +45,36 @@ use stores::Stores;
 
 pub use kind::OutOfOrderKind;
 
-/// Event counts of a core; caches and predictors keep their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CoreCounters {
-    /// Instructions retired: without marker and elided instructions.
-    pub instructions: u64,
-    /// Unfused uops executed, injected ones included.
-    pub uops: u64,
+counters! {
+    /// Event counts of a core; caches and predictors keep their own.
+    pub struct CoreCounters = Head::one("core").about("The core.").since(2);
+
+    /// Cycles: the retirement of the newest instruction.
+    cycles: Cycles,
+    /// Instructions of the program: retired, or left out by the accelerator.
+    instructions: Instructions = "retired + elided",
+    /// Instructions retired, markers not counted.
+    retired: Instructions,
     /// Instructions left out because an accelerator made them unnecessary.
-    pub elided: u64,
+    elided: Instructions,
+    /// Uops executed, unfused, injected ones included.
+    uops: Uops,
     /// Uops that an accelerator put in.
-    pub injected: u64,
+    injected: Uops,
     /// Branches that redirected fetch at execution.
-    pub mispredicts: u64,
+    mispredicts: Branches,
     /// Loads that took their data from a store in flight.
-    pub forwards: u64,
+    forwards: Count,
     /// Loads that had to wait for an overlapping store to be written.
-    pub forward_failures: u64,
+    forward_failures: Count,
     /// Memory-order clears.
-    pub order_clears: u64,
+    order_clears: Count,
     /// System calls.
-    pub syscalls: u64,
+    syscalls: Count,
     /// Page faults taken.
-    pub page_faults: u64,
+    page_faults: Count,
     /// Transfers that no branch explains: signal delivery and the like.
-    pub asynchronous: u64,
+    asynchronous: Count,
 }
 
 /// An out-of-order core.
@@ -237,7 +243,7 @@ impl<O: Observer> OutOfOrder<O> {
             self.uop(step, uop, pc);
         }
         self.finish_instruction();
-        self.counters.instructions += 1;
+        self.counters.retired += 1;
         if self.block_retired == 0 {
             self.block_retired = self.retire.last();
             self.functional.calls.first_instruction(self.block_retired);
@@ -353,12 +359,12 @@ impl<O: Observer> OutOfOrder<O> {
         self.retire.last()
     }
 
-    /// See [`Core::counters`].
+    /// Event counts of the core itself.
     pub fn counters(&self) -> CoreCounters {
-        self.counters
+        CoreCounters { cycles: self.cycles(), ..self.counters }
     }
 
-    /// See [`Core::cpi_stack`].
+    /// Cycles charged to each component; they sum to [`Core::cycles`].
     pub fn cpi_stack(&self) -> [u64; Component::COUNT] {
         self.retire.stack
     }
@@ -366,6 +372,15 @@ impl<O: Observer> OutOfOrder<O> {
     /// See [`Core::functional_mut`].
     pub fn functional_mut(&mut self) -> &mut Functional {
         &mut self.functional
+    }
+}
+
+impl<O: Observer> Counts for OutOfOrder<O> {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        walk.one(&self.counters());
+        walk.one(&self.fetch.counters);
+        walk.one(&CpiStack(self.cpi_stack()));
+        self.functional.visit(walk);
     }
 }
 
@@ -380,18 +395,6 @@ impl<O: Observer + Send> Core for OutOfOrder<O> {
 
     fn cycles(&self) -> u64 {
         self.cycles()
-    }
-
-    fn counters(&self) -> CoreCounters {
-        self.counters()
-    }
-
-    fn fetch_counters(&self) -> FetchCounters {
-        self.fetch.counters
-    }
-
-    fn cpi_stack(&self) -> [u64; Component::COUNT] {
-        self.cpi_stack()
     }
 
     fn functional(&self) -> &Functional {

@@ -1,0 +1,20 @@
+//! Everything that this version can count.
+
+use accel::{Choice, registry};
+use stats::{Layout, Schema};
+use uarch::Machine;
+
+/// The declarations of all counters: those of the default machine with every accelerator of the
+/// registry. Reports have a place for each, whatever a run simulated.
+pub fn declared() -> Schema {
+    let machine = Machine::default();
+    let mut schema = Schema::default();
+    for model in registry() {
+        let core = Choice::of(*model).build().and_then(|built| machine.build(built));
+        // The defaults are valid, which tests of the registry and of the machine assert.
+        if let Ok(core) = core {
+            schema = schema.merged(&Layout::of(&*core).schema());
+        }
+    }
+    schema
+}

@@ -1,0 +1,57 @@
+//! What a machine measured, as it is reported.
+
+use accel::Checks;
+use results::{Configuration, SamplePoint};
+use stats::{Layout, Reading, Values};
+
+use crate::totals::Totals;
+
+/// The group whose counters say how long a run was.
+const CORE: &str = "core";
+
+/// What a machine counted.
+pub struct Measured {
+    /// Over everything timed since the start or the region of interest.
+    pub whole: Totals,
+    /// Over the samples only.
+    pub sampled: Totals,
+    /// The samples.
+    pub points: Vec<SamplePoint>,
+    /// What its counters are.
+    pub layout: Layout,
+    /// All counters at the end, warmed or timed.
+    pub last: Reading,
+    /// What the accelerator checked over the whole run, warmed or timed.
+    pub checks: Checks,
+    /// Calls begun and not ended when timing stopped, or left by a jump.
+    pub abandoned_calls: u64,
+}
+
+impl Measured {
+    /// The counters of a part of the run; those of faults cover the whole of it.
+    pub fn values(&self, totals: &Totals) -> Values {
+        let mut counters = totals.counters.clone();
+        self.layout.settle(&mut counters, &self.last);
+        self.layout.values(&counters)
+    }
+
+    /// All that was measured, for a report: over the samples, or over everything timed. What was
+    /// simulated, and under which name, the caller adds.
+    pub fn configuration(&self, sampled: bool) -> Configuration {
+        let totals = if sampled { &self.sampled } else { &self.whole };
+        let counted = self.values(totals);
+        let of_core = |name| counted.get(CORE, name).unwrap_or_default();
+        Configuration {
+            cycles: of_core("cycles"),
+            instructions: of_core("instructions"),
+            uops: of_core("uops"),
+            calls: totals.calls.clone(),
+            allocator_cycles: totals.allocator_cycles,
+            size_classes: totals.size_classes.clone(),
+            requested_sizes: totals.requested_sizes.clone(),
+            samples: if sampled { self.points.clone() } else { Vec::new() },
+            counted,
+            ..Configuration::default()
+        }
+    }
+}
