@@ -3,7 +3,7 @@
 use accel::Choice;
 use params::ConfigError;
 use sim::ConfigSpec;
-use uarch::{Core, Machine};
+use uarch::{Core, Machine, WithDevice};
 
 use crate::args::SimulationArgs;
 use crate::error::Failure;
@@ -60,7 +60,7 @@ fn on_machines(
         }
         // Rules between parameters show when the machine is built.
         let idle = Choice::parse("none")?.build()?;
-        Core::new(&machine, idle, ())
+        Core::new(&machine, idle, WithDevice)
             .map_err(|error| Failure::usage(format!("machine {name}: {}", error.0)))?;
         machines.push(machine);
     }

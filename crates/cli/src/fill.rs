@@ -66,7 +66,7 @@ pub fn configuration(
         allocator_cycles: totals.allocator_cycles,
         size_classes: totals.size_classes.clone(),
         requested_sizes: totals.requested_sizes.clone(),
-        caches: ["l1i", "l1d", "l2", "llc"].map(|group| cache(&mut named, group)).to_vec(),
+        caches: cache_groups(spec).iter().map(|group| cache(&mut named, group)).collect(),
         tlbs: ["itlb", "dtlb", "stlb"].map(|group| tlb(&mut named, group)).to_vec(),
         predictor: predictor(&mut named),
         malloc_cache: has_cache.then(|| malloc_cache(&mut named, measured.violations)),
@@ -95,6 +95,12 @@ fn cpi_stack(named: &mut Named) -> Vec<CpiComponent> {
         CpiComponent { name: name.to_owned(), cycles: named.get("cpi", name) }
     };
     uarch::Component::ALL.iter().map(part).collect()
+}
+
+/// The caches of the machine, from the inside out.
+fn cache_groups(spec: &ConfigSpec) -> Vec<String> {
+    let levels = spec.machine.memory.level.iter().map(|level| level.name.to_lowercase());
+    ["l1i", "l1d"].map(str::to_owned).into_iter().chain(levels).collect()
 }
 
 fn cache(named: &mut Named, group: &str) -> CacheStats {

@@ -66,6 +66,8 @@ counters! {
         reads_l1d "",
         /// Page-table entries found in the L2.
         reads_l2 "",
+        /// Page-table entries found in a level between the L2 and the last-level cache.
+        reads_l3 "",
         /// Page-table entries found in the LLC.
         reads_llc "",
         /// Page-table entries read from memory.
@@ -87,17 +89,24 @@ counters! {
     }
 }
 
+/// A cache level beyond the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LevelStatistics {
+    /// Its name in the machine file.
+    pub name: String,
+    /// Its counters.
+    pub cache: CacheStatistics,
+}
+
 /// All counters of the hierarchy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStatistics {
     /// First-level instruction cache.
     pub l1i: CacheStatistics,
     /// First-level data cache.
     pub l1d: CacheStatistics,
-    /// Second-level cache.
-    pub l2: CacheStatistics,
-    /// Last-level cache.
-    pub llc: CacheStatistics,
+    /// The levels beyond the first, from the inside out.
+    pub levels: Vec<LevelStatistics>,
     /// Instruction TLB.
     pub itlb: TlbStatistics,
     /// Data TLB.
@@ -111,15 +120,17 @@ pub struct MemoryStatistics {
 }
 
 impl MemoryStatistics {
-    /// Calls `each(group, name, unit, text, value)` for every counter, in order.
+    /// Calls `each(group, name, unit, text, value)` for every counter, in order. The group of a
+    /// level is its name in lower case.
     pub fn for_each(
         &self,
-        mut each: impl FnMut(&'static str, &'static str, &'static str, &'static str, u64),
+        mut each: impl FnMut(&str, &'static str, &'static str, &'static str, u64),
     ) {
-        for (group, cache) in
-            [("l1i", &self.l1i), ("l1d", &self.l1d), ("l2", &self.l2), ("llc", &self.llc)]
-        {
-            cache.for_each(|name, unit, text, value| each(group, name, unit, text, value));
+        let levels = self.levels.iter().map(|level| (level.name.to_lowercase(), &level.cache));
+        let first = [("l1i", &self.l1i), ("l1d", &self.l1d)];
+        let first = first.map(|(group, cache)| (group.to_owned(), cache));
+        for (group, cache) in first.into_iter().chain(levels) {
+            cache.for_each(|name, unit, text, value| each(&group, name, unit, text, value));
         }
         for (group, tlb) in [("itlb", &self.itlb), ("dtlb", &self.dtlb), ("stlb", &self.stlb)] {
             tlb.for_each(|name, unit, text, value| each(group, name, unit, text, value));

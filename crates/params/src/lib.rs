@@ -190,20 +190,24 @@ pub fn check_keys(
     value: &toml::Value,
     path: &str,
     docs: &'static [ParamDoc],
-    moved: &[Moved],
 ) -> Result<toml::Table, ConfigError> {
     let table = value.as_table().ok_or_else(|| wrong_type(path, value, "a section"))?;
-    for (key, value) in table {
-        if let Some(moved) = moved.iter().find(|moved| moved.key == key) {
-            let path = join(path, key);
-            return Err(ConfigError::rule(&path, shown(value), moved.rule, moved.remedy));
-        }
+    for key in table.keys() {
         if !docs.iter().any(|d| d.name == key) {
             let valid: Vec<&str> = docs.iter().map(|d| d.name).collect();
             return Err(unknown_name("key", &join(path, key), key, &valid));
         }
     }
     Ok(table.clone())
+}
+
+/// Refuses keys that a section had before: used by [`params!`].
+#[doc(hidden)]
+pub fn refuse_moved(value: &toml::Value, path: &str, moved: &[Moved]) -> Result<(), ConfigError> {
+    let old = |moved: &&Moved| value.get(moved.key).is_some();
+    let Some(moved) = moved.iter().find(old) else { return Ok(()) };
+    let value = value.get(moved.key).map_or(String::new(), shown);
+    Err(ConfigError::rule(&join(path, moved.key), value, moved.rule, moved.remedy))
 }
 
 /// `section.key`, or `key` at the top.
@@ -443,7 +447,8 @@ macro_rules! params {
                     rule: $rule,
                     remedy: $remedy,
                 }, )* )? ];
-                let table = $crate::check_keys(value, path, Self::declared(), MOVED)?;
+                $crate::refuse_moved(value, path, MOVED)?;
+                let table = $crate::check_keys(value, path, Self::declared())?;
                 let out = Self::default();
                 $(
                     let name = table.get(stringify!($by)).and_then($crate::toml::Value::as_str);

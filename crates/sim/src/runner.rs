@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use accel::Choice;
 use decode::{Decoder, Family};
 use params::ConfigError;
 use stream::{Packet, Source, StreamError};
-use uarch::{Core, Machine};
+use uarch::{Core, Machine, Observer, WithDevice};
 
 use crate::align::Aligner;
 use crate::batch::Batch;
@@ -113,10 +113,10 @@ pub fn run(
     thread::scope(|scope| {
         let mut senders = Vec::new();
         let mut handles = Vec::new();
-        for worker in workers {
+        for work in workers {
             let (sender, receiver) = sync_channel::<Arc<Batch>>(BATCHES_IN_FLIGHT);
             senders.push(sender);
-            handles.push(scope.spawn(move || worker.run(&receiver)));
+            handles.push(scope.spawn(move || work(&receiver)));
         }
         let (facts, error) = feed(source, decoders, plan, &senders, stop, progress);
         drop(senders);
@@ -144,12 +144,29 @@ fn families(specs: &[ConfigSpec]) -> Result<Vec<Family>, RunError> {
     Ok(families)
 }
 
-fn worker(spec: &ConfigSpec, families: &[Family]) -> Result<Worker, RunError> {
+/// A machine's whole run on its thread.
+type Work = Box<dyn FnOnce(&Receiver<Arc<Batch>>) -> Measured + Send>;
+
+/// A machine at the start of the stream. Only one that declares a scratch-pad pays for it.
+fn worker(spec: &ConfigSpec, families: &[Family]) -> Result<Work, RunError> {
+    match spec.machine.memory.scratchpad.size {
+        0 => worker_of(spec, families, ()),
+        _ => worker_of(spec, families, WithDevice),
+    }
+}
+
+fn worker_of<O: Observer + Send + 'static>(
+    spec: &ConfigSpec,
+    families: &[Family],
+    observer: O,
+) -> Result<Work, RunError> {
     let config = |error| RunError::Config { name: spec.name.clone(), error };
     let accelerator = spec.accelerator.build().map_err(config)?;
     let family = spec.machine.family().map_err(config)?;
     let at = families.iter().position(|known| *known == family).unwrap_or(0);
-    Ok(Worker::new(Core::new(&spec.machine, accelerator, ()).map_err(config)?, at))
+    let core = Core::new(&spec.machine, accelerator, observer).map_err(config)?;
+    let worker = Worker::new(core, at);
+    Ok(Box::new(move |batches| worker.run(batches)))
 }
 
 /// Reads the source to its end, the plan's end, or the user's stop.

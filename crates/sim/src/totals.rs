@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use results::{CallKind, CallStats, PerKind, SamplePoint};
-use uarch::{Call, Component, Core};
+use uarch::{Call, Component, Core, Observer};
 
 /// Every counter of a core, hierarchy, predictors and accelerator, in a fixed order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,14 +11,14 @@ pub struct Counters(Vec<u64>);
 
 impl Counters {
     /// What a core has counted since it was made.
-    pub fn read(core: &Core) -> Self {
+    pub fn read<O: Observer>(core: &Core<O>) -> Self {
         let mut values = Vec::with_capacity(128);
         each(core, |_, _, value| values.push(value));
         Self(values)
     }
 
     /// `group.name` of every counter, in the same order.
-    pub fn names(core: &Core) -> Vec<String> {
+    pub fn names<O: Observer>(core: &Core<O>) -> Vec<String> {
         let mut names = Vec::new();
         each(core, |group, name, _| names.push(format!("{group}.{name}")));
         names
@@ -44,7 +44,7 @@ impl Counters {
 }
 
 /// Calls `f(group, name, value)` for every counter; cycles come first.
-fn each(core: &Core, mut f: impl FnMut(&'static str, &'static str, u64)) {
+fn each<O: Observer>(core: &Core<O>, mut f: impl FnMut(&str, &str, u64)) {
     f("core", "cycles", core.cycles());
     let counters = core.counters();
     for (name, value) in [

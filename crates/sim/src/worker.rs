@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use decode::Block;
-use uarch::{Core, Step};
+use uarch::{Core, Observer, Step};
 
 use crate::batch::{Batch, Item};
 use crate::totals::{Counters, OpenSample, Totals};
@@ -28,8 +28,8 @@ pub struct Measured {
 }
 
 /// A machine at work.
-pub struct Worker {
-    core: Core,
+pub struct Worker<O: Observer = ()> {
+    core: Core<O>,
     /// Which of a batch's decodings is the core's.
     family: usize,
     blocks: Vec<Arc<Block>>,
@@ -42,9 +42,9 @@ pub struct Worker {
     points: Vec<results::SamplePoint>,
 }
 
-impl Worker {
+impl<O: Observer> Worker<O> {
     /// A machine at the start of the stream, of the given number among its core families.
-    pub fn new(core: Core, family: usize) -> Self {
+    pub fn new(core: Core<O>, family: usize) -> Self {
         Self {
             stretch: Counters::read(&core),
             core,

@@ -18,6 +18,6 @@ pub mod stores;
 pub use crate::calls::{Call, CallTracker};
 pub use crate::core::{Core, CoreCounters, NO_ADDRESS, Step};
 pub use crate::machine::Machine;
-pub use crate::observe::{Observer, Times};
+pub use crate::observe::{Observer, Times, WithDevice};
 pub use crate::params::CoreParams;
 pub use crate::retire::Component;

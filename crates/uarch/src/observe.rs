@@ -1,6 +1,7 @@
 //! Watching uops: every uop has its event times, and this is where they can be read.
 
 use decode::Uop;
+use memory::{Flat, Mapping, Ranged};
 
 use crate::ports::Port;
 
@@ -20,6 +21,9 @@ pub struct Times {
 /// Sees each fused uop allocate and retire, and each uop execute, in program order.
 /// `()` watches nothing and costs nothing.
 pub trait Observer {
+    /// What data addresses mean to the watched core: [`Flat`], which costs nothing, but for
+    /// measurements that need another.
+    type Mapping: Mapping;
     /// A fused uop: delivered by fetch and decode, then allocated.
     #[inline(always)]
     fn allocated(&mut self, _delivered: u64, _allocated: u64) {}
@@ -34,4 +38,13 @@ pub trait Observer {
     fn retired(&mut self, _cycle: u64) {}
 }
 
-impl Observer for () {}
+impl Observer for () {
+    type Mapping = Flat;
+}
+
+/// Watches nothing, on a machine with a device behind an address range.
+pub struct WithDevice;
+
+impl Observer for WithDevice {
+    type Mapping = Ranged;
+}

@@ -24,8 +24,10 @@ pub enum Component {
     Execute,
     /// Loads that hit L1D.
     LoadL1,
-    /// Loads served by L2.
+    /// Loads served by the first level beyond L1D, or by a line on its way to L1D.
     LoadL2,
+    /// Loads served by a level between that one and the last-level cache.
+    LoadL3,
     /// Loads served by the last-level cache.
     LoadLlc,
     /// Loads served by DRAM.
@@ -46,7 +48,7 @@ pub enum Component {
 
 impl Component {
     /// How many there are.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 17;
     /// All, in order.
     pub const ALL: [Component; Self::COUNT] = [
         Self::Base,
@@ -57,6 +59,7 @@ impl Component {
         Self::Execute,
         Self::LoadL1,
         Self::LoadL2,
+        Self::LoadL3,
         Self::LoadLlc,
         Self::LoadDram,
         Self::LoadTlb,
@@ -78,6 +81,7 @@ impl Component {
             Self::Execute => "execute",
             Self::LoadL1 => "load_l1",
             Self::LoadL2 => "load_l2",
+            Self::LoadL3 => "load_l3",
             Self::LoadLlc => "load_llc",
             Self::LoadDram => "load_dram",
             Self::LoadTlb => "load_tlb",

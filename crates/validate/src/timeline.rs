@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use decode::{Family, Uop, UopFlags, UopKind};
+use memory::Alias;
 use uarch::ports::number;
 use uarch::{Observer, Times};
 
@@ -86,6 +87,8 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    type Mapping = Alias;
+
     fn allocated(&mut self, delivered: u64, allocated: u64) {
         self.delivered = delivered;
         self.allocated = allocated;

@@ -47,6 +47,9 @@ pub const NO_ADDRESS: u64 = u64::MAX;
 /// Counters for the branches to software fallbacks; an allocator has a handful of them.
 const FALLBACKS: usize = 64;
 
+/// Cache levels beyond the first at most; a power of two.
+const LEVELS: usize = 4;
+
 /// One execution of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
@@ -101,7 +104,9 @@ pub struct Core<O: Observer = ()> {
     malloc_unit: Unit,
     stores: Stores,
     retire: Retire,
-    memory: Memory,
+    memory: Memory<O::Mapping>,
+    /// What waiting for a load is charged to, by the level beyond the first that served it.
+    served_by: [Component; LEVELS],
     predictor: Predictor,
     accelerator: Box<dyn Accelerator>,
     reply: Reply,
@@ -176,7 +181,8 @@ impl<O: Observer> Core<O> {
             malloc_unit: Unit::default(),
             stores: Stores::new(),
             retire: Retire::new(params.retire_width, u64::from(params.allocate_to_issue)),
-            memory: Memory::new(&machine.memory)?,
+            memory: Memory::mapped(&machine.memory)?,
+            served_by: execute::served_by(machine.memory.level.len()),
             predictor: Predictor::new(&machine.predict)?,
             accelerator,
             reply: Reply::default(),
@@ -224,12 +230,12 @@ impl<O: Observer> Core<O> {
     }
 
     /// The hierarchy, for its statistics.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Memory<O::Mapping> {
         &self.memory
     }
 
     /// The hierarchy, to forget unmapped ranges.
-    pub fn memory_mut(&mut self) -> &mut Memory {
+    pub fn memory_mut(&mut self) -> &mut Memory<O::Mapping> {
         &mut self.memory
     }
 

@@ -44,7 +44,7 @@ impl<O: Observer> Core<O> {
             return;
         }
         if slot.store {
-            self.memory.warm_store(pc, address, u32::from(slot.size));
+            self.memory.warm_store(address, u32::from(slot.size));
         } else {
             self.memory.warm_load(pc, address, u32::from(slot.size));
         }

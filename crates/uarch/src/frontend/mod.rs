@@ -10,7 +10,7 @@ mod near;
 mod uop_cache;
 
 use decode::{Block, Insn};
-use memory::Memory;
+use memory::{Mapping, Memory};
 
 use crate::params::CoreParams;
 use legacy::Legacy;
@@ -128,7 +128,13 @@ impl FrontEnd {
     /// The next instruction in program order: one of its block's. Call [`FrontEnd::slot`] for each
     /// of its fused uops.
     #[inline(always)]
-    pub fn insn(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
+    pub fn insn<M: Mapping>(
+        &mut self,
+        addr: u64,
+        insns: &[Insn],
+        index: usize,
+        memory: &mut Memory<M>,
+    ) {
         let window = addr / WINDOW_BYTES;
         if window != self.window && self.way != Way::Loop {
             self.enter_window(window, (addr % WINDOW_BYTES) as u8);
@@ -165,7 +171,13 @@ impl FrontEnd {
         }
     }
 
-    fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, memory: &mut Memory) {
+    fn decode<M: Mapping>(
+        &mut self,
+        addr: u64,
+        insns: &[Insn],
+        index: usize,
+        memory: &mut Memory<M>,
+    ) {
         let insn = &insns[index];
         // What follows the last one is not known here; it matters only to a comparison that no
         // branch of its own block follows.
