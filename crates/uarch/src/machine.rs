@@ -89,6 +89,7 @@ impl Machine {
 
     fn check(&self) -> Result<(), ConfigError> {
         self.family()?;
+        self.memory.validate().map_err(|error| ConfigError(format!("memory.{}", error.0)))?;
         let core = &self.core;
         for (name, value, low, high) in [
             ("core.allocate_width", core.allocate_width, 1, 16),

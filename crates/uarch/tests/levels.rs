@@ -128,9 +128,31 @@ fn bad_levels_are_refused_in_one_sentence() {
         (level("sise = 3"), "memory.level[0].sise\": unknown; did you mean \"size\""),
         (level("size = -3"), "memory.level[0].size = -3: must be a whole number"),
         ("[memory.level]\nsize = 3".into(), "memory.level = { size = 3 }: must be a list"),
+        (level("size = 48000"), "memory.level[0].size = 48000: must be divisible by assoc * line"),
+        (level("latency = 3"), "memory.level[0].latency = 3: must be at least l1d.latency (4)"),
+        (level("replacement = \"plru\""), "memory.level[0].replacement \"plru\": unknown; did you"),
+        (level("prefetchers = [\"stream\"]"), "did you mean \"streamer\"? The valid ones are"),
+        (level("inclusive = true\nsize = 4096"), "size = 4096: must hold both first-level caches"),
+        (level("").repeat(2), "memory.level[1].name = \"L2\": is the name of level[0] as well"),
+        (level("").repeat(5), "memory.level = 5 levels: must be from 1 to 4"),
+        ("[memory]\nline = 48".into(), "memory.line = 48: must be a power of two from 32 to 256"),
+        ("[memory]\nlevel = []".into(), "memory.level = 0 levels: must be from 1 to 4"),
     ] {
         let error = Machine::parse(&text, "x.toml").unwrap_err().0;
         assert!(error.starts_with("x.toml: ") && error.contains(part), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn the_machine_file_in_the_documentation_runs() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/core-model.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, text) = text.split_once("```toml\n").unwrap();
+    let machine = Machine::parse(text.split_once("```").unwrap().0, "docs").unwrap();
+    let names: Vec<&str> = machine.memory.level.iter().map(|level| level.name.as_str()).collect();
+    assert_eq!(names, ["L2", "L3", "LLC"]);
+    let (cycles, loads) = chase(&machine, 0);
+    close(cycles, machine.memory.level[0].load_to_use() as f64);
+    assert_eq!(loads, ["load_l2"]);
 }
