@@ -20,7 +20,7 @@ fn time(name: &str, mut step: impl FnMut(&mut Memory, u64)) {
     for n in 0..ACCESSES / 4 {
         step(&mut memory, n);
     }
-    memory.reset_statistics();
+    let before = memory.statistics().l1d;
     let mut ns = f64::MAX;
     for round in 0..ROUNDS {
         let start = Instant::now();
@@ -29,8 +29,9 @@ fn time(name: &str, mut step: impl FnMut(&mut Memory, u64)) {
         }
         ns = ns.min(start.elapsed().as_nanos() as f64 / (ACCESSES / ROUNDS) as f64);
     }
-    let s = memory.statistics();
-    let share = 100.0 * s.l1d.misses as f64 / s.l1d.accesses.max(1) as f64;
+    let l1d = memory.statistics().l1d;
+    let accesses = (l1d.accesses - before.accesses).max(1);
+    let share = 100.0 * (l1d.misses - before.misses) as f64 / accesses as f64;
     println!("{name:<34} {ns:6.2} ns  (L1D misses {share:.1} %)");
 }
 
@@ -66,7 +67,7 @@ fn main() {
         let addr = mixed(&mut random);
         if n % 3 == 0 {
             m.store_address_tlb(addr, 8, 2 * n);
-            black_box(m.store(0x500, addr, 8, 2 * n));
+            black_box(m.store(addr, 8, 2 * n));
         } else {
             black_box(m.load(0x400 + n % 64 * 4, addr, 8, 2 * n));
         }
@@ -75,7 +76,7 @@ fn main() {
     time("warm mixed: 2 loads to 1 store", |m, n| {
         let addr = mixed(&mut random);
         if n % 3 == 0 {
-            m.warm_store(0x500, addr, 8);
+            m.warm_store(addr, 8);
         } else {
             m.warm_load(0x400 + n % 64 * 4, addr, 8);
         }

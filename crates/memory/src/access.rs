@@ -2,16 +2,13 @@
 
 /// Where the data of an access was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
 pub enum Level {
     /// In the first-level cache, ready.
     L1,
     /// In a fill buffer: the line was on its way into the first level already.
     FillBuffer,
-    /// In the second level.
-    L2,
-    /// In the last level.
-    Llc,
+    /// In a level beyond the first: its place in [`crate::MemoryParams::level`].
+    Outer(u8),
     /// In memory.
     Dram,
 }

@@ -1,6 +1,7 @@
-//! A set-associative array of keys with exact LRU: the contents of a cache or a TLB.
+//! A set-associative array of keys: the contents of a cache or a TLB.
 
 use crate::fill::Fill;
+use crate::replacement::Policy;
 
 /// A key that no line and no page number has.
 const NONE: u64 = u64::MAX;
@@ -11,18 +12,23 @@ const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 /// Ways that the recency word has room for.
 pub(crate) const ASSOC_MAX: u32 = 16;
 
-/// What a search of a set reads: recency, a byte of hash of each key, and flags. `order` holds way
-/// numbers, the most recently used in the lowest four bits; empty ways are last, so the victim is
-/// always the last way in order.
+/// Bits of way 0 in [`Set::flags`]; those of way `n` lie `n` bits above.
+const DIRTY: u64 = 1;
+const PREFETCHED: u64 = 1 << 16;
+/// The policy's two bits.
+pub(crate) const LOW: u64 = 1 << 32;
+pub(crate) const HIGH: u64 = 1 << 48;
+
+/// What a search of a set reads: recency, a byte of hash of each key, and four flags of each way.
+/// `order` holds way numbers, the most recently used in the lowest four bits; empty ways are last.
 #[derive(Clone, Copy, Debug)]
-struct Set {
+pub(crate) struct Set {
     order: u64,
     hashes: [u64; 2],
-    dirty: u16,
-    prefetched: u16,
+    pub(crate) flags: u64,
 }
 
-const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, hashes: [0; 2], dirty: 0, prefetched: 0 };
+const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, hashes: [0; 2], flags: 0 };
 
 /// A place in the array: set and way in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +48,7 @@ pub(crate) struct Array {
     keys: Vec<u64>,
     fills: Vec<Fill>,
     sets: Vec<Set>,
+    policy: Policy,
     assoc: u32,
     /// Bits of a way in a [`Slot`]; a set has room for 8 or 16 keys.
     way_bits: u32,
@@ -52,13 +59,14 @@ pub(crate) struct Array {
 impl Array {
     /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`]. Without `fills`
     /// everything in it counts as present.
-    pub(crate) fn new(sets: u64, assoc: u32, fills: bool) -> Self {
+    pub(crate) fn new(sets: u64, assoc: u32, fills: bool, policy: Policy) -> Self {
         let way_bits = assoc.next_power_of_two().max(8).trailing_zeros();
         let total = (sets as usize) << way_bits;
         Self {
             keys: vec![NONE; total],
             fills: vec![Fill::PRESENT; if fills { total } else { 0 }],
             sets: vec![FRESH; sets as usize],
+            policy,
             assoc,
             way_bits,
             mask: if sets.is_power_of_two() { sets - 1 } else { u64::MAX },
@@ -95,7 +103,7 @@ impl Array {
     }
 
     /// The place of `key` if it is the most recently used of its set, is there by cycle `by`, and
-    /// no prefetcher waits for credit.
+    /// a hit would change nothing: no prefetcher waits for credit, and the policy knows already.
     #[inline(always)]
     pub(crate) fn newest_settled(&self, key: u64, by: u64) -> Option<Slot> {
         let set = self.set_of(key);
@@ -104,7 +112,7 @@ impl Array {
         let slot = self.slot(set, way);
         let settled = self.keys[slot.0 as usize] == key
             && self.fill(slot).ready() <= by
-            && state.prefetched >> way & 1 == 0;
+            && state.flags & ((PREFETCHED | LOW | HIGH) << way) == 0;
         settled.then_some(slot)
     }
 
@@ -134,31 +142,39 @@ impl Array {
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
         let newest = self.newest(key);
-        if newest.is_some() {
-            return newest;
-        }
-        let slot = self.find(key)?;
-        self.touch(slot);
+        let slot = match newest {
+            Some(slot) => slot,
+            None => {
+                let slot = self.find(key)?;
+                self.touch(slot);
+                slot
+            }
+        };
+        let policy = self.policy;
+        let (state, way) = self.state_mut(slot);
+        policy.hit(state, way);
         Some(slot)
     }
 
     /// Makes a place the most recently used of its set.
     #[inline]
-    pub(crate) fn touch(&mut self, slot: Slot) {
+    fn touch(&mut self, slot: Slot) {
         let (state, way) = self.state_mut(slot);
         let upto = below(position(state.order, way) + 1);
         state.order = (state.order & !upto) | ((state.order << 4) & upto) | u64::from(way);
     }
 
-    /// Puts `key`, which must be absent, in the place of the least recently used one.
+    /// Puts `key`, which must be absent, in an empty place of its set, or in the policy's victim's.
     pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Slot, Option<Victim>) {
-        let set = self.set_of(key);
+        let (set, policy) = (self.set_of(key), self.policy);
+        let last = ((self.sets[set].order >> (4 * (self.assoc - 1))) & 15) as u32;
+        let full = self.keys[self.slot(set, last).0 as usize] != NONE;
         let state = &mut self.sets[set];
-        let way = ((state.order >> (4 * (self.assoc - 1))) & 15) as u32;
-        let bit = 1_u16 << way;
-        let (dirty, prefetched) = (state.dirty & bit != 0, state.prefetched & bit != 0);
-        state.dirty &= !bit;
-        state.prefetched &= !bit;
+        let way = if full { policy.victim(state, last, self.assoc) } else { last };
+        let dirty = state.flags & (DIRTY << way) != 0;
+        let prefetched = state.flags & (PREFETCHED << way) != 0;
+        state.flags &= !((DIRTY | PREFETCHED | LOW | HIGH) << way);
+        policy.inserted(state, way);
         let (word, shift) = ((way / 8) as usize, way % 8 * 8);
         state.hashes[word] = state.hashes[word] & !(0xff << shift) | hash(key) << shift;
         let slot = self.slot(set, way);
@@ -182,8 +198,7 @@ impl Array {
         self.set_fill(slot, Fill::PRESENT);
         let assoc = self.assoc;
         let (state, way) = self.state_mut(slot);
-        state.dirty &= !(1 << way);
-        state.prefetched &= !(1 << way);
+        state.flags &= !((DIRTY | PREFETCHED | LOW | HIGH) << way);
         let kept = below(position(state.order, way)) | !below(assoc);
         let moved = (state.order >> 4) & !kept & below(assoc - 1);
         let last = u64::from(way) << (4 * (assoc - 1));
@@ -223,25 +238,25 @@ impl Array {
     #[inline]
     pub(crate) fn is_dirty(&self, slot: Slot) -> bool {
         let (state, way) = self.state(slot);
-        state.dirty >> way & 1 != 0
+        state.flags & (DIRTY << way) != 0
     }
 
     #[inline]
     pub(crate) fn set_dirty(&mut self, slot: Slot) {
         let (state, way) = self.state_mut(slot);
-        state.dirty |= 1 << way;
+        state.flags |= DIRTY << way;
     }
 
     #[inline]
     pub(crate) fn prefetched(&self, slot: Slot) -> bool {
         let (state, way) = self.state(slot);
-        state.prefetched >> way & 1 != 0
+        state.flags & (PREFETCHED << way) != 0
     }
 
     #[inline]
     pub(crate) fn set_prefetched(&mut self, slot: Slot, on: bool) {
         let (state, way) = self.state_mut(slot);
-        state.prefetched = (state.prefetched & !(1 << way)) | u16::from(on) << way;
+        state.flags = (state.flags & !(PREFETCHED << way)) | (u64::from(on) * PREFETCHED) << way;
     }
 
     /// The keys of the set that `key` maps to, most recently used first.
@@ -284,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_full_set_gives_up_its_least_recently_used_key() {
-        let mut array = Array::new(4, 3, true);
+        let mut array = Array::new(4, 3, true, Policy::Lru);
         for key in [0, 4, 8] {
             assert_eq!(array.insert(key, Fill::PRESENT).1, None);
         }
@@ -296,7 +311,7 @@ mod tests {
 
     #[test]
     fn an_emptied_place_is_filled_before_any_key_is_given_up() {
-        let mut array = Array::new(1, 4, true);
+        let mut array = Array::new(1, 4, true, Policy::Lru);
         for key in 0..4 {
             array.insert(key, Fill::PRESENT);
         }
@@ -309,7 +324,7 @@ mod tests {
     #[test]
     fn trashing_keeps_the_more_recently_used_half_of_each_set() {
         for assoc in [1, 2, 5, 8, 16] {
-            let mut array = Array::new(2, assoc, true);
+            let mut array = Array::new(2, assoc, true, Policy::Lru);
             for key in 0..2 * u64::from(assoc) {
                 let (slot, _) = array.insert(key, Fill::PRESENT);
                 array.set_dirty(slot);
@@ -330,7 +345,7 @@ mod tests {
             sets in 1_u64..6, assoc in 1_u32..=16,
             steps in prop::collection::vec((0_u8..5, 0_u64..60), 1..400),
         ) {
-            let mut array = Array::new(sets, assoc, true);
+            let mut array = Array::new(sets, assoc, true, Policy::Lru);
             let mut lists = vec![VecDeque::new(); sets as usize];
             for (what, key) in steps {
                 let list = &mut lists[(key % sets) as usize];

@@ -1,10 +1,12 @@
 //! The hierarchy as the core sees it.
 
 use crate::access::{Access, Level, TlbLevel};
-use crate::caches::Caches;
+use crate::mapping::{Alias, Flat, Mapping};
 use crate::params::MemoryParams;
-use crate::scratchpad::Scratchpad;
-use crate::statistics::{CacheStatistics, DramStatistics, MemoryStatistics};
+use crate::prefetch::Seen;
+use crate::private::Private;
+use crate::shared::{Place, Shared};
+use crate::statistics::{LevelStatistics, MemoryStatistics};
 use crate::translate::{PAGE_SHIFT, Translated, Translation};
 use params::ConfigError;
 
@@ -15,60 +17,88 @@ use params::ConfigError;
 /// [`Memory::store`] when the store leaves the store buffer; the latter does no translation.
 ///
 /// `ready` of a load is load-to-use: cycle plus [`crate::L1dParams::latency`] on an L1 hit, plus
-/// [`crate::L2Params::latency`] on an L2 hit, and so on, plus what translation, in-flight lines,
-/// full buffers and busy ports add.
+/// [`crate::LevelParams::load_to_use`] of the level that has the line, plus what translation,
+/// in-flight lines, full buffers and busy ports add.
+///
+/// # Panics
+/// Accesses and statistics panic while the shared half is lent, see [`Memory::take_shared`].
 #[derive(Clone, Debug)]
-pub struct Memory {
-    caches: Caches,
+pub struct Memory<M: Mapping = Flat> {
+    private: Private,
     translation: Translation,
+    shared: Place,
+    mapping: M,
     line_shift: u32,
     line_mask: u64,
-    /// Bits of a data address that tell places in memory apart.
-    place_mask: u64,
     line_split: u64,
     page_split: u64,
-    scratchpad: Scratchpad,
 }
 
 impl Memory {
     /// An empty hierarchy, or the first broken rule of the parameters.
     pub fn new(params: &MemoryParams) -> Result<Self, ConfigError> {
+        Self::mapped(params)
+    }
+}
+
+impl Memory<Alias> {
+    /// From now on data addresses that agree in the bits of `mask` are the same place in memory,
+    /// whatever their pages: several pages are mapped to one frame.
+    pub fn alias(&mut self, mask: u64) {
+        self.mapping.set(mask);
+    }
+
+    /// Puts the translation of a data address into the second-level TLB, as of a page touched some
+    /// time ago.
+    pub fn warm_translation(&mut self, addr: u64) {
+        self.translation.warm_second_level(addr, &mut self.shared);
+    }
+}
+
+impl<M: Mapping> Memory<M> {
+    /// An empty hierarchy with this mapping of data addresses, or the first broken rule of the
+    /// parameters.
+    pub fn mapped(params: &MemoryParams) -> Result<Self, ConfigError> {
         params.validate()?;
         Ok(Self {
-            caches: Caches::new(params),
+            private: Private::new(params)?,
             translation: Translation::new(params),
+            shared: Place(Some(Box::new(Shared::new(params)?))),
+            mapping: M::new(params)?,
             line_shift: params.line.trailing_zeros(),
             line_mask: params.line - 1,
-            place_mask: u64::MAX,
             line_split: params.l1d.line_split_cycles,
             page_split: params.l1d.page_split_cycles,
-            scratchpad: Scratchpad::new(&params.scratchpad, params.l1d.write_cycles),
         })
     }
 
-    /// From now on data addresses that agree in the bits of `mask` are the same place in memory,
-    /// whatever their pages: several pages are mapped to one frame. The mask must keep the offset
-    /// in a page. Translation still tells all pages apart.
-    pub fn alias(&mut self, mask: u64) {
-        self.place_mask = mask | ((1 << PAGE_SHIFT) - 1);
+    /// Bytes of a line of every cache: a power of two.
+    #[inline]
+    pub fn line_bytes(&self) -> u64 {
+        self.line_mask + 1
+    }
+
+    /// Takes the shared half out, to lend it to another core; `None` if it is out already.
+    pub fn take_shared(&mut self) -> Option<Box<Shared>> {
+        self.shared.0.take()
+    }
+
+    /// Puts in a shared half, which must come from a memory of equal parameters; the answer is the
+    /// one that was here.
+    pub fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>> {
+        self.shared.0.replace(shared)
     }
 
     /// The place in memory of a data address: the address itself unless pages are aliases.
     #[inline(always)]
     pub fn place(&self, addr: u64) -> u64 {
-        addr & self.place_mask
+        self.mapping.place(addr)
     }
 
     /// After a load that missed the first-level TLB: the cycle in which its address (the last page
     /// of it) was translated.
     pub fn translated(&self) -> u64 {
         self.translation.translated()
-    }
-
-    /// Puts the translation of a data address into the second-level TLB, as of a page touched some
-    /// time ago.
-    pub fn warm_translation(&mut self, addr: u64) {
-        self.translation.warm_second_level(addr);
     }
 
     /// A load of `size` bytes by the instruction at `pc`: `ready` is the cycle at which an
@@ -96,13 +126,13 @@ impl Memory {
     /// translation, see [`Memory::store_address_tlb`]. Asking with the cycle of retirement, and
     /// letting stores be written in order, models a store buffer that asks for ownership ahead.
     #[inline]
-    pub fn store(&mut self, _pc: u64, addr: u64, size: u32, cycle: u64) -> Access {
+    pub fn store(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
         self.store_as::<true>(addr, size, cycle)
     }
 
     /// [`Memory::store_address_tlb`] and [`Memory::store`] without times.
     #[inline]
-    pub fn warm_store(&mut self, _pc: u64, addr: u64, size: u32) {
+    pub fn warm_store(&mut self, addr: u64, size: u32) {
         self.store_address_as::<false>(addr, size, 0);
         self.store_as::<false>(addr, size, 0);
     }
@@ -123,21 +153,19 @@ impl Memory {
     /// A fetch down a wrong path: like [`Memory::fetch`], but a page never touched ends it without
     /// a fault (`ready` is its own cycle, and nothing is brought in).
     pub fn fetch_wrong_path(&mut self, addr: u64, cycle: u64) -> Access {
-        if self.translation.touched(addr) {
+        if self.translation.touched(addr, &self.shared) {
             return self.fetch_as::<true>(addr, cycle);
         }
-        Access { ready: cycle, level: Level::L1, tlb: TlbLevel::L1, page_fault: false }
+        beside_the_caches(cycle)
     }
 
     /// A software prefetch into the L1D, counted as a load but shown to no prefetcher. Dropped
-    /// (`ready` is its own cycle) when the page was never touched.
+    /// (`ready` is its own cycle) when the page was never touched. Warming takes it for a load.
     pub fn prefetch(&mut self, addr: u64, cycle: u64) -> Access {
-        self.prefetch_as::<true>(addr, cycle)
-    }
-
-    /// [`Memory::prefetch`] without times.
-    pub fn warm_prefetch(&mut self, addr: u64) {
-        self.prefetch_as::<false>(addr, 0);
+        if self.mapping.device(addr).is_some() || !self.translation.touched(addr, &self.shared) {
+            return beside_the_caches(cycle);
+        }
+        self.load_line::<true>(addr, cycle)
     }
 
     #[inline]
@@ -147,22 +175,29 @@ impl Memory {
 
     #[inline(always)]
     fn load_as<const TIMED: bool>(&mut self, pc: u64, addr: u64, size: u32, cycle: u64) -> Access {
-        if self.scratchpad.holds(addr) {
-            return self.scratchpad.load(cycle);
+        if let Some(device) = self.mapping.device(addr) {
+            return beside_the_caches(device.load(cycle));
         }
         if self.splits(addr, size) {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
         let access = self.load_line::<TIMED>(addr, cycle);
-        self.caches.train::<TIMED>(pc, self.place(addr), cycle);
+        self.train::<TIMED>(pc, self.place(addr), access.level, cycle);
         access
     }
 
     #[inline(always)]
+    fn train<const TIMED: bool>(&mut self, pc: u64, addr: u64, level: Level, cycle: u64) {
+        let seen = Seen { pc, addr, missed: level > Level::FillBuffer };
+        self.private.train::<TIMED>(seen, cycle, &mut self.shared);
+    }
+
+    #[inline(always)]
     fn load_line<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
-        let line = self.place(addr) >> self.line_shift;
-        let (ready, level) = self.caches.load::<TIMED>(line, t.cycle);
+        let (private, shared) = (&mut self.private, &mut self.shared);
+        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
+        let line = self.mapping.place(addr) >> self.line_shift;
+        let (ready, level) = private.load::<TIMED>(line, t.cycle, shared);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
@@ -177,36 +212,38 @@ impl Memory {
     ) -> Access {
         let second = addr.wrapping_add(u64::from(size) - 1) & !self.line_mask;
         let crosses_page = (addr ^ second) >> PAGE_SHIFT != 0;
-        let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
+        let (private, shared) = (&mut self.private, &mut self.shared);
+        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
         let u = match crosses_page {
-            true => self.translation.data::<TIMED>(second, cycle, &mut self.caches),
+            true => self.translation.data::<TIMED>(second, cycle, private, shared),
             false => t,
         };
-        let half = |caches: &mut Caches, addr: u64, t: Translated| {
-            let (ready, level) = caches.load::<TIMED>(addr >> self.line_shift, t.cycle);
+        let mut half = |addr: u64, t: Translated| {
+            let (ready, level) = private.load::<TIMED>(addr >> self.line_shift, t.cycle, shared);
             Access { ready, level, tlb: t.level, page_fault: t.page_fault }
         };
-        let (addr, second) = (self.place(addr), self.place(second));
-        let first = half(&mut self.caches, addr, t);
-        let mut access = first.join(half(&mut self.caches, second, u));
+        let (addr, second) = (self.mapping.place(addr), self.mapping.place(second));
+        let first = half(addr, t);
+        let mut access = first.join(half(second, u));
         access.ready += if crosses_page { self.page_split } else { self.line_split };
-        self.caches.train::<TIMED>(pc, addr, cycle);
+        self.train::<TIMED>(pc, addr, access.level, cycle);
         access
     }
 
     #[inline]
     fn store_address_as<const TIMED: bool>(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
-        if self.scratchpad.holds(addr) {
-            return Scratchpad::at(cycle);
+        if self.mapping.device(addr).is_some() {
+            return beside_the_caches(cycle);
         }
-        let t = self.translation.data::<TIMED>(addr, cycle, &mut self.caches);
+        let (private, shared) = (&mut self.private, &mut self.shared);
+        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
         let access =
             Access { ready: t.cycle, level: Level::L1, tlb: t.level, page_fault: t.page_fault };
         let last = addr.wrapping_add(u64::from(size.max(1)) - 1);
         if (addr ^ last) >> PAGE_SHIFT == 0 {
             return access;
         }
-        let t = self.translation.data::<TIMED>(last, cycle, &mut self.caches);
+        let t = self.translation.data::<TIMED>(last, cycle, private, shared);
         access.join(Access {
             ready: t.cycle,
             level: Level::L1,
@@ -217,16 +254,17 @@ impl Memory {
 
     #[inline]
     fn store_as<const TIMED: bool>(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
-        if self.scratchpad.holds(addr) {
-            return self.scratchpad.store(cycle);
+        if let Some(device) = self.mapping.device(addr) {
+            return beside_the_caches(device.store(cycle));
         }
-        let (ready, level) = self.caches.store::<TIMED>(self.place(addr) >> self.line_shift, cycle);
+        let line = self.place(addr) >> self.line_shift;
+        let (ready, level) = self.private.store::<TIMED>(line, cycle, &mut self.shared);
         let access = Access { ready, level, tlb: TlbLevel::L1, page_fault: false };
         if !self.splits(addr, size) {
             return access;
         }
-        let last = addr.wrapping_add(u64::from(size) - 1);
-        let (ready, level) = self.caches.store::<TIMED>(self.place(last) >> self.line_shift, cycle);
+        let line = self.place(addr.wrapping_add(u64::from(size) - 1)) >> self.line_shift;
+        let (ready, level) = self.private.store::<TIMED>(line, cycle, &mut self.shared);
         // The two halves are written one after the other.
         let ready = ready.max(access.ready + 1);
         access.join(Access { ready, level, ..access })
@@ -234,68 +272,53 @@ impl Memory {
 
     #[inline]
     fn fetch_as<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        let t = self.translation.code::<TIMED>(addr, cycle, &mut self.caches);
-        let (ready, level) = self.caches.fetch::<TIMED>(addr >> self.line_shift, t.cycle);
+        let (private, shared) = (&mut self.private, &mut self.shared);
+        let t = self.translation.code::<TIMED>(addr, cycle, private, shared);
+        let (ready, level) = private.fetch::<TIMED>(addr >> self.line_shift, t.cycle, shared);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
-    fn prefetch_as<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        if self.scratchpad.holds(addr) || !self.translation.touched(addr) {
-            return Scratchpad::at(cycle);
-        }
-        self.load_line::<TIMED>(addr, cycle)
-    }
-
-    /// The antagonist: in each set of L1D and L2 the less recently used half of the ways becomes
-    /// invalid; what was dirty in them is lost, not written back.
+    /// The antagonist: in each set of the L1D and of the private levels the less recently used
+    /// half of the ways becomes invalid; what was dirty in them is lost, not written back.
     pub fn trash_lru_half(&mut self) {
-        self.caches.l1d.array.trash_lru_half();
-        self.caches.l2.array.trash_lru_half();
-    }
-
-    /// Empties all TLBs and the walker's cache.
-    pub fn flush_tlbs(&mut self) {
-        self.translation.flush();
-    }
-
-    /// Another process ran: the TLBs are empty (Linux on Haswell without process-context
-    /// identifiers writes CR3), the caches keep what they hold.
-    pub fn context_switch(&mut self) {
-        self.flush_tlbs();
+        self.private.l1d.array.trash_lru_half();
+        for level in &mut self.private.levels {
+            level.cache.array.trash_lru_half();
+        }
     }
 
     /// The program unmapped, or gave back, a range: the next touch of a page wholly in it is a
     /// first one. The caches keep its lines; the kernel clears a page before it hands it out
     /// again, so a new mapping finds its lines cached as well.
     pub fn unmap(&mut self, addr: u64, len: u64) {
-        self.translation.unmap(addr, len);
+        self.translation.unmap(addr, len, &mut self.shared);
     }
 
-    /// The counters since the last reset.
+    /// The counters since the hierarchy was made.
     pub fn statistics(&self) -> MemoryStatistics {
         let [itlb, dtlb, stlb] = self.translation.statistics();
+        let shared = self.shared.get();
+        let levels = self.private.levels.iter().chain(&shared.levels);
+        let levels = levels.map(|outer| LevelStatistics {
+            name: outer.name.clone(),
+            cache: outer.cache.statistics,
+        });
         MemoryStatistics {
-            l1i: self.caches.l1i.statistics,
-            l1d: self.caches.l1d.statistics,
-            l2: self.caches.l2.statistics,
-            llc: self.caches.llc.statistics,
+            l1i: self.private.l1i.statistics,
+            l1d: self.private.l1d.statistics,
+            levels: levels.collect(),
             itlb,
             dtlb,
             stlb,
             walk: self.translation.walk_statistics(),
-            dram: self.caches.dram.statistics,
+            dram: shared.dram.statistics,
         }
     }
+}
 
-    /// Sets all counters to zero; contents stay.
-    pub fn reset_statistics(&mut self) {
-        let c = &mut self.caches;
-        for cache in [&mut c.l1i, &mut c.l1d, &mut c.l2, &mut c.llc] {
-            cache.statistics = CacheStatistics::default();
-        }
-        c.dram.statistics = DramStatistics::default();
-        self.translation.reset_statistics();
-    }
+/// An access that neither caches nor TLBs see.
+const fn beside_the_caches(ready: u64) -> Access {
+    Access { ready, level: Level::L1, tlb: TlbLevel::L1, page_fault: false }
 }
 
 #[cfg(test)]
@@ -305,7 +328,7 @@ mod tests {
     #[test]
     fn pages_of_one_frame_share_lines_but_not_translations() {
         let params = MemoryParams::default();
-        let mut memory = Memory::new(&params).unwrap();
+        let mut memory = Memory::<Alias>::mapped(&params).unwrap();
         memory.alias(0xfff);
         memory.warm_load(0, 0x1040, 8);
         memory.warm_translation(0x7040);

@@ -1,15 +1,59 @@
-//! A second, slow model of what the hierarchy holds: lists in order of use, no times, no
-//! prefetchers. The tests run both on random traffic and want the same answers.
+//! A second, slow model of what the hierarchy holds: lists of ways, no times, no prefetchers. The
+//! tests run both on random traffic through random hierarchies and want the same answers.
 
 use crate::translate::{PAGE_DIRECTORIES, PAGE_TABLES};
-use crate::{Level, Memory, MemoryParams, MemoryStatistics, TlbLevel};
+use crate::{Level, LevelParams, Memory, MemoryParams, MemoryStatistics, TlbLevel};
 use proptest::prelude::*;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-/// Sets of keys with a dirty mark, most recently used first.
+/// A line of a way; `value` is SRRIP's prediction.
+struct Line {
+    key: u64,
+    dirty: bool,
+    value: u8,
+}
+
+/// The ways of a set, and their numbers, the most recently used first and the empty ones last.
+struct Set {
+    ways: Vec<Option<Line>>,
+    order: Vec<usize>,
+}
+
+impl Set {
+    fn find(&self, key: u64) -> Option<usize> {
+        self.ways.iter().position(|way| way.as_ref().is_some_and(|line| line.key == key))
+    }
+
+    fn to(&mut self, way: usize, front: bool) {
+        self.order.retain(|other| *other != way);
+        self.order.insert(if front { 0 } else { self.order.len() }, way);
+    }
+
+    fn empty(&mut self, way: usize) -> Option<Line> {
+        self.to(way, false);
+        self.ways[way].take()
+    }
+
+    /// The way that makes room: an empty one, or the policy's.
+    fn victim(&mut self, srrip: bool) -> usize {
+        let last = self.order[self.order.len() - 1];
+        if self.ways[last].is_none() || !srrip {
+            return last;
+        }
+        loop {
+            let mut lines = self.ways.iter_mut().flatten();
+            if let Some(way) = lines.position(|line| line.value == 3) {
+                return way;
+            }
+            self.ways.iter_mut().flatten().for_each(|line| line.value += 1);
+        }
+    }
+}
+
+/// Sets of keys with a dirty mark.
 struct Lists {
-    sets: Vec<VecDeque<(u64, bool)>>,
-    assoc: usize,
+    sets: Vec<Set>,
+    srrip: bool,
     hits: u64,
     misses: u64,
     writebacks: u64,
@@ -18,21 +62,26 @@ struct Lists {
 
 impl Lists {
     fn new(keys: u64, assoc: u32) -> Self {
-        let sets = vec![VecDeque::new(); (keys / u64::from(assoc)) as usize];
-        Self { sets, assoc: assoc as usize, hits: 0, misses: 0, writebacks: 0, evictions: 0 }
+        let assoc = assoc as usize;
+        let set = || Set {
+            ways: std::iter::repeat_with(|| None).take(assoc).collect(),
+            order: (0..assoc).collect(),
+        };
+        let sets = std::iter::repeat_with(set).take(keys as usize / assoc).collect();
+        Self { sets, srrip: false, hits: 0, misses: 0, writebacks: 0, evictions: 0 }
     }
 
-    fn set(&mut self, key: u64) -> &mut VecDeque<(u64, bool)> {
+    fn set(&mut self, key: u64) -> &mut Set {
         let at = key % self.sets.len() as u64;
         &mut self.sets[at as usize]
     }
 
     fn use_key(&mut self, key: u64, count: bool) -> bool {
         let set = self.set(key);
-        let at = set.iter().position(|(k, _)| *k == key);
+        let at = set.find(key);
         if let Some(at) = at {
-            let entry = set.remove(at).unwrap();
-            set.push_front(entry);
+            set.to(at, true);
+            set.ways[at].as_mut().unwrap().value = 0;
         }
         self.hits += u64::from(count && at.is_some());
         self.misses += u64::from(count && at.is_none());
@@ -41,28 +90,35 @@ impl Lists {
 
     fn remove(&mut self, key: u64) -> Option<bool> {
         let set = self.set(key);
-        let at = set.iter().position(|(k, _)| *k == key)?;
-        set.remove(at).map(|(_, dirty)| dirty)
+        let at = set.find(key)?;
+        set.empty(at).map(|line| line.dirty)
     }
 
     fn add(&mut self, key: u64, dirty: bool) -> Option<(u64, bool)> {
-        let assoc = self.assoc;
+        let srrip = self.srrip;
         let set = self.set(key);
-        set.push_front((key, dirty));
-        let gone = if set.len() > assoc { set.pop_back() } else { None };
+        let way = set.victim(srrip);
+        let gone = set.ways[way].replace(Line { key, dirty, value: 2 });
+        set.to(way, true);
         self.evictions += u64::from(gone.is_some());
-        gone
+        gone.map(|line| (line.key, line.dirty))
     }
 
     /// Marks a key dirty; false if it is not here.
     fn mark(&mut self, key: u64) -> bool {
-        let found = self.set(key).iter_mut().find(|(k, _)| *k == key);
-        found.map(|entry| entry.1 = true).is_some()
+        let set = self.set(key);
+        let at = set.find(key);
+        at.map(|at| set.ways[at].as_mut().unwrap().dirty = true).is_some()
     }
 
     fn trash(&mut self) {
-        let keep = self.assoc - self.assoc / 2;
-        self.sets.iter_mut().for_each(|set| set.truncate(keep));
+        for set in &mut self.sets {
+            let keep = set.ways.len() - set.ways.len() / 2;
+            let gone = set.order[keep..].to_vec();
+            for way in gone {
+                set.empty(way);
+            }
+        }
     }
 }
 
@@ -71,8 +127,8 @@ struct Naive {
     line: u64,
     l1i: Lists,
     l1d: Lists,
-    l2: Lists,
-    llc: Lists,
+    /// From the inside out; whether it is inclusive, and whether it is private.
+    levels: Vec<(Lists, bool, bool)>,
     itlb: Lists,
     dtlb: Lists,
     stlb: Lists,
@@ -86,13 +142,17 @@ struct Naive {
 
 impl Naive {
     fn new(p: &MemoryParams) -> Self {
-        let lists = |size: u64, assoc| Lists::new(size / p.line, assoc);
+        let lists = |size: u64, assoc, policy: &str| Lists {
+            srrip: policy == "srrip",
+            ..Lists::new(size / p.line, assoc)
+        };
+        let level =
+            |l: &LevelParams| (lists(l.size, l.assoc, &l.replacement), l.inclusive, !l.shared);
         Self {
             line: p.line,
-            l1i: lists(p.l1i.size, p.l1i.assoc),
-            l1d: lists(p.l1d.size, p.l1d.assoc),
-            l2: lists(p.l2.size, p.l2.assoc),
-            llc: lists(p.llc.size, p.llc.assoc),
+            l1i: lists(p.l1i.size, p.l1i.assoc, &p.l1i.replacement),
+            l1d: lists(p.l1d.size, p.l1d.assoc, &p.l1d.replacement),
+            levels: p.level.iter().map(level).collect(),
             itlb: Lists::new(p.itlb.entries.into(), p.itlb.assoc),
             dtlb: Lists::new(p.dtlb.entries.into(), p.dtlb.assoc),
             stlb: Lists::new(p.stlb.entries.into(), p.stlb.assoc),
@@ -105,46 +165,57 @@ impl Naive {
         }
     }
 
-    fn llc(&mut self, line: u64) -> Level {
-        if self.llc.use_key(line, true) {
-            return Level::Llc;
+    /// Asks level `at`, or memory.
+    fn request(&mut self, at: usize, line: u64) -> Level {
+        let Some((lists, ..)) = self.levels.get_mut(at) else {
+            self.dram_reads += 1;
+            return Level::Dram;
+        };
+        if lists.use_key(line, true) {
+            return Level::Outer(at as u8);
         }
-        self.dram_reads += 1;
-        if let Some((gone, mut dirty)) = self.llc.add(line, false) {
-            for inner in [&mut self.l1d, &mut self.l2, &mut self.l1i] {
+        let from = self.request(at + 1, line);
+        self.bring(at, line, false);
+        from
+    }
+
+    fn bring(&mut self, at: usize, line: u64, dirty: bool) {
+        let (inner, rest) = self.levels.split_at_mut(at);
+        let (lists, inclusive, _) = &mut rest[0];
+        let Some((gone, mut dirty)) = lists.add(line, dirty) else { return };
+        if *inclusive {
+            let inner = inner.iter_mut().map(|(lists, ..)| lists);
+            for inner in inner.chain([&mut self.l1d, &mut self.l1i]) {
                 dirty |= inner.remove(gone) == Some(true);
             }
-            self.llc.writebacks += u64::from(dirty);
-            self.dram_writes += u64::from(dirty);
         }
-        Level::Dram
-    }
-
-    fn add_to_l2(&mut self, line: u64, dirty: bool) {
-        if let Some((gone, true)) = self.l2.add(line, dirty) {
-            self.l2.writebacks += 1;
-            self.dram_writes += u64::from(!self.llc.mark(gone));
+        lists.writebacks += u64::from(dirty);
+        if dirty {
+            self.write_back(at + 1, gone);
         }
     }
 
-    fn l2(&mut self, line: u64) -> Level {
-        if self.l2.use_key(line, true) {
-            return Level::L2;
+    fn write_back(&mut self, at: usize, line: u64) {
+        match self.levels.get_mut(at) {
+            None => self.dram_writes += 1,
+            Some((lists, inclusive, _)) => {
+                if lists.mark(line) {
+                } else if *inclusive {
+                    self.write_back(at + 1, line);
+                } else {
+                    self.bring(at, line, true);
+                }
+            }
         }
-        let level = self.llc(line);
-        self.add_to_l2(line, false);
-        level
     }
 
     fn data(&mut self, line: u64, write: bool, count: bool) -> Level {
         let mut level = Level::L1;
         if !self.l1d.use_key(line, count) {
-            level = self.l2(line);
+            level = self.request(0, line);
             if let Some((gone, true)) = self.l1d.add(line, false) {
                 self.l1d.writebacks += 1;
-                if !self.l2.mark(gone) {
-                    self.add_to_l2(gone, true);
-                }
+                self.write_back(0, gone);
             }
         }
         if write {
@@ -157,7 +228,7 @@ impl Naive {
         if self.l1i.use_key(line, true) {
             return Level::L1;
         }
-        let level = self.l2(line);
+        let level = self.request(0, line);
         self.l1i.add(line, false);
         level
     }
@@ -192,41 +263,65 @@ impl Naive {
     fn counters(&self) -> Vec<u64> {
         let cache = |c: &Lists| [c.hits + c.misses, c.hits, c.misses, c.writebacks, c.evictions];
         let tlb = |t: &Lists| [t.hits + t.misses, t.hits, t.misses];
-        let caches = [&self.l1i, &self.l1d, &self.l2, &self.llc].map(cache).concat();
+        let levels = self.levels.iter().map(|(lists, ..)| lists);
+        let caches: Vec<_> = [&self.l1i, &self.l1d].into_iter().chain(levels).map(cache).collect();
         let tlbs = [&self.itlb, &self.dtlb, &self.stlb].map(tlb).concat();
-        [caches, tlbs, vec![self.page_faults, self.dram_reads, self.dram_writes]].concat()
+        let rest = vec![self.page_faults, self.dram_reads, self.dram_writes];
+        [caches.concat(), tlbs, rest].concat()
     }
 }
 
 fn counters(s: &MemoryStatistics) -> Vec<u64> {
-    let caches = [s.l1i, s.l1d, s.l2, s.llc]
-        .map(|c| [c.accesses, c.hits, c.misses, c.writebacks, c.evictions]);
+    let levels = s.levels.iter().map(|level| level.cache);
+    let caches = [s.l1i, s.l1d].into_iter().chain(levels);
+    let caches: Vec<_> =
+        caches.map(|c| [c.accesses, c.hits, c.misses, c.writebacks, c.evictions]).collect();
     let tlbs = [s.itlb, s.dtlb, s.stlb].map(|t| [t.accesses, t.hits, t.misses]);
     let rest = vec![s.walk.page_faults, s.dram.reads, s.dram.writes];
     [caches.concat(), tlbs.concat(), rest].concat()
 }
 
-/// Small enough that random traffic overflows everything; no prefetchers.
-fn small(assoc: [u32; 4]) -> MemoryParams {
+/// A cache: ways, whether SRRIP replaces, and of a level beyond the first whether it is inclusive
+/// and whether it keeps arrivals.
+type Drawn = (u32, bool, bool, bool);
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    (1_u32..=5, any::<bool>(), any::<bool>(), any::<bool>())
+}
+
+/// Small enough that random traffic overflows everything; no prefetchers. The levels from
+/// `shared` on are shared.
+fn small(first: [Drawn; 2], levels: &[Drawn], shared: usize) -> MemoryParams {
     let mut p = MemoryParams::default();
-    for (size, ways, n, sets) in [
-        (&mut p.l1i.size, &mut p.l1i.assoc, 0, 4),
-        (&mut p.l1d.size, &mut p.l1d.assoc, 1, 4),
-        (&mut p.l2.size, &mut p.l2.assoc, 2, 8),
-        (&mut p.llc.size, &mut p.llc.assoc, 3, 17),
-    ] {
-        *ways = assoc[n];
-        *size = 64 * u64::from(assoc[n]) * sets;
-    }
-    p.llc.size = p.llc.size.max(p.l1i.size + p.l1d.size).div_ceil(64 * u64::from(assoc[3]));
-    p.llc.size *= 64 * u64::from(assoc[3]);
+    let policy = |srrip| if srrip { "srrip".to_owned() } else { "lru".to_owned() };
+    let size = |assoc: u32, sets: u64| 64 * u64::from(assoc) * sets;
+    let [(code, code_srrip, ..), (data, data_srrip, ..)] = first;
+    (p.l1i.size, p.l1i.assoc, p.l1i.replacement) = (size(code, 4), code, policy(code_srrip));
+    (p.l1d.size, p.l1d.assoc, p.l1d.replacement) = (size(data, 4), data, policy(data_srrip));
+    p.l1i.prefetchers.clear();
+    p.l1d.prefetchers.clear();
+    p.level = (0..levels.len())
+        .map(|at| {
+            let (assoc, srrip, inclusive, keeps) = levels[at];
+            let least = (p.l1i.size + p.l1d.size).div_ceil(size(assoc, 1));
+            let sets = if inclusive { least.max(17) } else { [8, 13, 16, 27][at] };
+            LevelParams {
+                name: format!("L{}", at + 2),
+                size: size(assoc, sets),
+                assoc,
+                latency: 12 * (at as u64 + 1),
+                superqueue: if keeps { 4 } else { 0 },
+                shared: at >= shared,
+                inclusive,
+                replacement: policy(srrip),
+                ..LevelParams::default()
+            }
+        })
+        .collect();
     (p.itlb.entries, p.itlb.assoc) = (4, 2);
     (p.dtlb.entries, p.dtlb.assoc) = (4, 2);
     (p.stlb.entries, p.stlb.assoc) = (12, 4);
     (p.walk.pde_entries, p.walk.pde_assoc) = (2, 1);
-    let f = &mut p.prefetch;
-    (f.ip_stride, f.next_line, f.next_line_code) = (false, false, false);
-    (f.streamer, f.adjacent) = (false, false);
     p
 }
 
@@ -258,9 +353,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn contents_and_counters_equal_the_naive_model(
-        assoc in prop::array::uniform4(1_u32..=5), steps in steps(),
+        first in prop::array::uniform2(drawn()), levels in prop::collection::vec(drawn(), 1..=4),
+        shared in 0_usize..=4, steps in steps(),
     ) {
-        let params = small(assoc);
+        let params = small(first, &levels, shared);
         let mut timed = Memory::new(&params).unwrap();
         let mut warm = timed.clone();
         let mut naive = Naive::new(&params);
@@ -281,9 +377,9 @@ proptest! {
                     let level = naive.data(line, true, true);
                     let got = timed.store_address_tlb(addr, 8, cycle);
                     prop_assert_eq!((seen_tlb(got.tlb), got.page_fault), (tlb, fault));
-                    let got = timed.store(1, addr, 8, cycle);
+                    let got = timed.store(addr, 8, cycle);
                     prop_assert_eq!(seen(got.level), level);
-                    warm.warm_store(1, addr, 8);
+                    warm.warm_store(addr, 8);
                 }
                 17..=21 => {
                     let (tlb, fault) = naive.translate(page, true);
@@ -295,7 +391,8 @@ proptest! {
                 }
                 22 => {
                     naive.l1d.trash();
-                    naive.l2.trash();
+                    let private = naive.levels.iter_mut().filter(|(_, _, private)| *private);
+                    private.for_each(|(lists, ..)| lists.trash());
                     timed.trash_lru_half();
                     warm.trash_lru_half();
                 }

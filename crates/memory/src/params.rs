@@ -19,6 +19,11 @@ params! {
         latency: u64 = 4, "cycles";
         /// Lines on their way at once; not published, as many as the data cache's.
         fill_buffers: u32 = 10, "";
+        /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
+        replacement: String = "lru".into(), "";
+        /// Prefetchers, in the order in which they see its misses. `next_line_code` stands for a
+        /// fetch address that runs ahead of decode.
+        prefetchers: Vec<String> = vec!["next_line_code".into()], "";
     }
 }
 
@@ -33,6 +38,11 @@ params! {
         latency: u64 = 4, "cycles";
         /// Line fill buffers: lines on their way at once (manual).
         fill_buffers: u32 = 10, "";
+        /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
+        replacement: String = "lru".into(), "";
+        /// Prefetchers, in the order in which they see its loads: the manual's "IP-based stride
+        /// prefetcher" and "DCU prefetcher".
+        prefetchers: Vec<String> = vec!["ip_stride".into(), "next_line".into()], "";
         /// From the head of the store buffer to written, on a hit: one store each cycle (manual).
         write_cycles: u64 = 1, "cycles";
         /// Added to a load that touches two lines: the second half takes the load pipeline once
@@ -46,36 +56,78 @@ params! {
 }
 
 params! {
-    /// Second-level cache.
-    pub struct L2Params {
-        /// Capacity (manual).
-        size: u64 = 256 << 10, "B";
-        /// Ways of a set (manual).
+    /// A cache level beyond the first.
+    pub struct LevelParams {
+        /// Name in reports: `L` and up to seven capital letters or digits.
+        name: String = String::new(), "";
+        /// Capacity.
+        size: u64 = 0, "B";
+        /// Ways of a set.
         assoc: u32 = 8, "";
-        /// Load-to-use of a load that hits here (measured; the manual's best case is 11).
-        latency: u64 = 12, "cycles";
-        /// Superqueue: lines on their way from beyond at once (manual).
-        superqueue: u32 = 16, "";
-        /// Between two lines handed to the first level: 64 B at the manual's sustained 25 B/cycle.
-        interval: u64 = 3, "cycles";
+        /// Load-to-use of a load that hits here.
+        latency: u64 = 0, "cycles";
+        /// Added for the way to an average slice of a distributed cache.
+        path: u64 = 0, "cycles";
+        /// Superqueue: lines on their way from beyond at once; 0 is no bound, and whoever asked
+        /// keeps the lines' arrivals. A level with prefetchers needs one.
+        superqueue: u32 = 0, "";
+        /// Between two lines handed to the level before.
+        interval: u64 = 1, "cycles";
+        /// The cores of a chip share it; all levels beyond a shared one are shared.
+        shared: bool = false, "";
+        /// A line that leaves it leaves all caches before it.
+        inclusive: bool = false, "";
+        /// Replacement policy: `lru` or `srrip`.
+        replacement: String = "lru".into(), "";
+        /// Prefetchers, in the order in which they see its requests: `next_line`,
+        /// `next_line_code`, `streamer`, `adjacent`, `access_map`.
+        prefetchers: Vec<String> = Vec::new(), "";
     }
-}
-
-params! {
-    /// Last-level cache, inclusive of all others.
-    pub struct LlcParams {
-        /// Capacity (i7-4770).
-        size: u64 = 8 << 20, "B";
-        /// Ways of a set (i7-4770).
-        assoc: u32 = 16, "";
-        /// Load-to-use of a load that hits in the nearest slice (manual).
-        latency: u64 = 34, "cycles";
-        /// Added for the way to an average slice. `latency + path` is the load-to-use in all; a
-        /// random chase through 4 KB pages pays the second-level TLB on top and sees the measured
-        /// 39-43.
-        path: u64 = 2, "cycles";
-        /// Between two lines handed to the second level: 64 B at the manual's sustained 14 B/cycle.
-        interval: u64 = 5, "cycles";
+    known by name {
+        /// Second-level cache.
+        "L2" {
+            /// Capacity (manual).
+            size = 256 << 10;
+            /// Ways of a set (manual).
+            assoc = 8;
+            /// Load-to-use of a load that hits here (measured; the manual's best case is 11).
+            latency = 12;
+            /// Superqueue: lines on their way from beyond at once (manual).
+            superqueue = 16;
+            /// Between two lines handed to the first level: 64 B at the manual's sustained 25
+            /// B/cycle.
+            interval = 3;
+            /// Each core has its own (manual).
+            shared = false;
+            /// The first level may hold lines that have left it (manual).
+            inclusive = false;
+            /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
+            replacement = "lru".into();
+            /// The manual's "streamer" and "spatial prefetcher".
+            prefetchers = vec!["streamer".into(), "adjacent".into()];
+        }
+        /// Last-level cache, inclusive of all others.
+        "LLC" {
+            /// Capacity (i7-4770).
+            size = 8 << 20;
+            /// Ways of a set (i7-4770).
+            assoc = 16;
+            /// Load-to-use of a load that hits in the nearest slice (manual).
+            latency = 34;
+            /// Added for the way to an average slice. `latency + path` is the load-to-use in all;
+            /// a random chase through 4 KB pages pays the second-level TLB on top and sees the
+            /// measured 39-43.
+            path = 2;
+            /// Between two lines handed to the second level: 64 B at the manual's sustained 14
+            /// B/cycle.
+            interval = 5;
+            /// The cores of the chip share it (manual).
+            shared = true;
+            /// A line that leaves it leaves all caches before it (manual).
+            inclusive = true;
+            /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
+            replacement = "lru".into();
+        }
     }
 }
 
@@ -129,32 +181,40 @@ params! {
 }
 
 params! {
-    /// Hardware prefetchers (manual, "Data Prefetching"); each can be switched off.
+    /// Parameters of the prefetchers, where a cache's list names them (manual, "Data Prefetching").
     pub struct PrefetchParams {
-        /// L1D: by instruction address and stride.
-        ip_stride: bool = true, "";
-        /// Entries of its table, indexed by the low bits of the instruction address.
+        /// `ip_stride`: entries of its table, indexed by the low bits of the instruction address.
         ip_stride_entries: u32 = 256, "";
-        /// Greatest stride it follows.
+        /// `ip_stride`: greatest stride it follows.
         ip_stride_bytes_max: u64 = 2048, "B";
-        /// L1D: the next line after ascending accesses.
-        next_line: bool = true, "";
-        /// L1I: the next line on a miss; stands for a fetch address that runs ahead of decode.
-        next_line_code: bool = true, "";
-        /// L2: streams within a 4 KB page.
-        streamer: bool = true, "";
-        /// Streams it follows at once.
+        /// `streamer`: streams it follows at once.
         streams: u32 = 32, "";
-        /// Steps in one direction, within a page, that start a stream; the manual names no
-        /// number. With one (two requests) the linear chase takes the measured 20 cycles, with
-        /// two 22.
+        /// `streamer`: steps in one direction, within a page, that start a stream; the manual
+        /// names no number. With one (two requests) the linear chase takes the measured 20
+        /// cycles, with two 22.
         streamer_confirm: u32 = 1, "";
-        /// Lines it runs ahead of the access at most.
+        /// `streamer`: lines it runs ahead of the access at most.
         streamer_distance: u32 = 20, "lines";
-        /// Lines it asks for on one access at most.
+        /// `streamer`: lines it asks for on one access at most.
         streamer_degree: u32 = 2, "lines";
-        /// L2: the other line of the 128-byte pair on a miss.
-        adjacent: bool = true, "";
+        /// `access_map`: pages whose maps it keeps; the paper has 52, in full associativity.
+        access_map_pages: u32 = 64, "";
+        /// `access_map`: lines it asks for on one access at most; as the streamer.
+        access_map_degree: u32 = 2, "lines";
+    }
+    moved {
+        ip_stride: "each cache lists its prefetchers now",
+            "write prefetchers = [\"ip_stride\", \"next_line\"] in [memory.l1d], or leave a name out";
+        next_line: "each cache lists its prefetchers now",
+            "write prefetchers = [\"ip_stride\", \"next_line\"] in [memory.l1d], or leave a name out";
+        next_line_code: "each cache lists its prefetchers now",
+            "write prefetchers = [\"next_line_code\"] in [memory.l1i], or [] for none";
+        streamer: "each cache lists its prefetchers now",
+            "write prefetchers = [\"streamer\", \"adjacent\"] in the [[memory.level]] named \"L2\", \
+             or leave a name out";
+        adjacent: "each cache lists its prefetchers now",
+            "write prefetchers = [\"streamer\", \"adjacent\"] in the [[memory.level]] named \"L2\", \
+             or leave a name out";
     }
 }
 
@@ -224,10 +284,9 @@ params! {
         l1i: L1iParams = L1iParams::default(), "";
         /// First-level data cache.
         l1d: L1dParams = L1dParams::default(), "";
-        /// Second-level cache.
-        l2: L2Params = L2Params::default(), "";
-        /// Last-level cache.
-        llc: LlcParams = LlcParams::default(), "";
+        /// A cache level beyond the first. A file that has one lists all of them, from the inside
+        /// out; what it leaves out of those named L2 and LLC is Haswell's.
+        level: Vec<LevelParams> = LevelParams::haswell(), "";
         /// Instruction TLB.
         itlb: ItlbParams = ItlbParams::default(), "";
         /// Data TLB.
@@ -236,7 +295,7 @@ params! {
         stlb: StlbParams = StlbParams::default(), "";
         /// Page walk.
         walk: WalkParams = WalkParams::default(), "";
-        /// Prefetchers.
+        /// Parameters of the prefetchers.
         prefetch: PrefetchParams = PrefetchParams::default(), "";
         /// Memory.
         dram: DramParams = DramParams::default(), "";
@@ -244,5 +303,17 @@ params! {
         scratchpad: ScratchpadParams = ScratchpadParams::default(), "";
         /// First touch of a page.
         page_fault: PageFaultParams = PageFaultParams::default(), "";
+    }    moved {
+        l2: "the levels beyond the first are a list now",
+            "write [[memory.level]] with name = \"L2\" and the same keys, then one named \"LLC\"";
+        llc: "the levels beyond the first are a list now",
+            "write [[memory.level]] with name = \"LLC\" and the same keys, after one named \"L2\"";
+    }
+}
+
+impl LevelParams {
+    /// The levels of a Haswell.
+    fn haswell() -> Vec<Self> {
+        ["L2", "LLC"].iter().filter_map(|name| Self::known(name)).collect()
     }
 }

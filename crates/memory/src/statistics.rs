@@ -76,6 +76,8 @@ counters! {
     reads_l1d: Accesses,
     /// Page-table entries found in the L2.
     reads_l2: Accesses,
+    /// Page-table entries found in a level between the L2 and the last-level cache.
+    reads_l3: Accesses,
     /// Page-table entries found in the LLC.
     reads_llc: Accesses,
     /// Page-table entries read from memory.
@@ -98,17 +100,24 @@ counters! {
     row_hit_rate: Fraction = "row_hits / reads",
 }
 
+/// A cache level beyond the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LevelStatistics {
+    /// Its name in the machine file.
+    pub name: String,
+    /// Its counters.
+    pub cache: CacheStatistics,
+}
+
 /// All counters of the hierarchy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStatistics {
     /// First-level instruction cache.
     pub l1i: CacheStatistics,
     /// First-level data cache.
     pub l1d: CacheStatistics,
-    /// Second-level cache.
-    pub l2: CacheStatistics,
-    /// Last-level cache.
-    pub llc: CacheStatistics,
+    /// The levels beyond the first, from the inside out.
+    pub levels: Vec<LevelStatistics>,
     /// Instruction TLB.
     pub itlb: TlbStatistics,
     /// Data TLB.
@@ -125,8 +134,9 @@ impl Counts for MemoryStatistics {
     fn visit(&self, walk: &mut Walk<'_>) {
         walk.named("L1I", &self.l1i);
         walk.named("L1D", &self.l1d);
-        walk.named("L2", &self.l2);
-        walk.named("LLC", &self.llc);
+        for level in &self.levels {
+            walk.named(&level.name, &level.cache);
+        }
         walk.named("ITLB", &self.itlb);
         walk.named("DTLB", &self.dtlb);
         walk.named("STLB", &self.stlb);

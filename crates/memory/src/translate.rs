@@ -1,11 +1,12 @@
-//! Translation: the TLBs, the page walker and the pages touched so far.
+//! Translation: the TLBs and the page walker.
 
 use crate::access::{Level, TlbLevel};
 use crate::array::Array;
-use crate::caches::Caches;
 use crate::fill::Fill;
-use crate::pages::Pages;
 use crate::params::MemoryParams;
+use crate::private::Private;
+use crate::replacement::Policy;
+use crate::shared::{Place, Shared};
 use crate::slots::Slots;
 use crate::statistics::{TlbStatistics, WalkStatistics};
 
@@ -50,7 +51,7 @@ struct Tlb {
 
 impl Tlb {
     fn new(entries: u32, assoc: u32) -> Self {
-        let array = Array::new(u64::from(entries / assoc), assoc, true);
+        let array = Array::new(u64::from(entries / assoc), assoc, true, Policy::Lru);
         Self { array, statistics: TlbStatistics::default() }
     }
 
@@ -74,7 +75,7 @@ impl Tlb {
     }
 }
 
-/// The TLBs and the walker.
+/// The TLBs and the walker of a core; which pages were touched belongs to the shared half.
 #[derive(Clone, Debug)]
 pub(crate) struct Translation {
     /// The pages last found in the DTLB and the ITLB, present since a known cycle: what most
@@ -86,11 +87,12 @@ pub(crate) struct Translation {
     stlb: Tlb,
     pde: Array,
     walkers: Slots,
-    pages: Pages,
     stlb_latency: u64,
     walk_cycles: u64,
     code_pages: u64,
     line_shift: u32,
+    /// Place of the last level in the list.
+    last_level: u8,
     walk: WalkStatistics,
 }
 
@@ -105,11 +107,11 @@ impl Translation {
             stlb: Tlb::new(p.stlb.entries, p.stlb.assoc),
             pde: Tlb::new(p.walk.pde_entries, p.walk.pde_assoc).array,
             walkers: Slots::new(p.walk.walkers),
-            pages: Pages::new(),
             stlb_latency: p.stlb.latency,
             walk_cycles: p.walk.cycles,
             code_pages: p.page_fault.code_pages,
             line_shift: p.line.trailing_zeros(),
+            last_level: p.level.len().saturating_sub(1) as u8,
             walk: WalkStatistics::default(),
         }
     }
@@ -120,7 +122,8 @@ impl Translation {
         &mut self,
         addr: u64,
         cycle: u64,
-        caches: &mut Caches,
+        caches: &mut Private,
+        shared: &mut Place,
     ) -> Translated {
         let page = addr >> PAGE_SHIFT;
         if page == self.last_data.0 && (!TIMED || self.last_data.1 <= cycle) {
@@ -128,7 +131,7 @@ impl Translation {
             self.dtlb.statistics.hits += 1;
             return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
-        self.search::<TIMED>(page, cycle, Side::Data, caches)
+        self.search::<TIMED>(page, cycle, Side::Data, caches, shared)
     }
 
     /// Translates an instruction address.
@@ -137,7 +140,8 @@ impl Translation {
         &mut self,
         addr: u64,
         cycle: u64,
-        caches: &mut Caches,
+        caches: &mut Private,
+        shared: &mut Place,
     ) -> Translated {
         let page = addr >> PAGE_SHIFT;
         if page == self.last_code.0 && (!TIMED || self.last_code.1 <= cycle) {
@@ -145,7 +149,7 @@ impl Translation {
             self.itlb.statistics.hits += 1;
             return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
-        self.search::<TIMED>(page, cycle, Side::Code, caches)
+        self.search::<TIMED>(page, cycle, Side::Code, caches, shared)
     }
 
     /// When the data address was translated that was searched for last.
@@ -154,15 +158,15 @@ impl Translation {
     }
 
     /// True if the page of `addr` was touched before: a software prefetch to another is dropped.
-    pub(crate) fn touched(&self, addr: u64) -> bool {
+    pub(crate) fn touched(&self, addr: u64, shared: &Place) -> bool {
         let page = addr >> PAGE_SHIFT;
-        self.dtlb.array.find(page).is_some() || self.pages.contains(page)
+        self.dtlb.array.find(page).is_some() || shared.get().pages.contains(page)
     }
 
     /// Notes the page and puts it into the second level.
-    pub(crate) fn warm_second_level(&mut self, addr: u64) {
+    pub(crate) fn warm_second_level(&mut self, addr: u64, shared: &mut Place) {
         let page = addr >> PAGE_SHIFT;
-        self.touch(page, Side::Data);
+        self.touch(page, Side::Data, shared.get_mut());
         if self.stlb.array.find(page).is_none() {
             self.stlb.array.insert(page, Fill::PRESENT);
         }
@@ -175,7 +179,8 @@ impl Translation {
         page: u64,
         cycle: u64,
         side: Side,
-        caches: &mut Caches,
+        caches: &mut Private,
+        shared: &mut Place,
     ) -> Translated {
         let first = match side {
             Side::Data => &mut self.dtlb,
@@ -188,7 +193,7 @@ impl Translation {
                 Translated { cycle: ready, level: TlbLevel::OnItsWay, page_fault: false }
             }
             Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
-            None => self.miss::<TIMED>(page, cycle, side, caches),
+            None => self.miss::<TIMED>(page, cycle, side, caches, shared),
         };
         let last = (page, if TIMED { translated.cycle } else { 0 });
         match side {
@@ -205,16 +210,17 @@ impl Translation {
         page: u64,
         cycle: u64,
         side: Side,
-        caches: &mut Caches,
+        caches: &mut Private,
+        shared: &mut Place,
     ) -> Translated {
         let found = self.stlb.find::<TIMED>(page, cycle, self.stlb_latency);
         let (ready, level, page_fault) = match found {
             Some(ready) => (ready, TlbLevel::Stlb, false),
             None => {
-                let ready = self.walk::<TIMED>(page, cycle + self.stlb_latency, caches);
+                let ready = self.walk::<TIMED>(page, cycle + self.stlb_latency, caches, shared);
                 let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
                 self.stlb.array.insert(page, fill);
-                (ready, TlbLevel::Walk, self.touch(page, side))
+                (ready, TlbLevel::Walk, self.touch(page, side, shared.get_mut()))
             }
         };
         let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
@@ -228,16 +234,23 @@ impl Translation {
 
     /// Reads the page tables: the cycle at which the translation is there. The entries above the
     /// page directory cover 1 GB and 512 GB each and are taken to be always cached.
-    fn walk<const TIMED: bool>(&mut self, page: u64, cycle: u64, caches: &mut Caches) -> u64 {
+    fn walk<const TIMED: bool>(
+        &mut self,
+        page: u64,
+        cycle: u64,
+        caches: &mut Private,
+        shared: &mut Place,
+    ) -> u64 {
         let page = page & PAGE_NUMBERS;
         let grant = self.walkers.grant(cycle, self.walk_cycles);
         let mut now = grant.start + self.walk_cycles;
         let directory = page >> PDE_SHIFT;
         if self.pde.lookup(directory).is_none() {
-            now = self.read::<TIMED>(PAGE_DIRECTORIES + directory * ENTRY_BYTES, now, caches);
+            now =
+                self.read::<TIMED>(PAGE_DIRECTORIES + directory * ENTRY_BYTES, now, caches, shared);
             self.pde.insert(directory, Fill::PRESENT);
         }
-        now = self.read::<TIMED>(PAGE_TABLES + page * ENTRY_BYTES, now, caches);
+        now = self.read::<TIMED>(PAGE_TABLES + page * ENTRY_BYTES, now, caches, shared);
         self.walk.walks += 1;
         if TIMED {
             self.walkers.hold(grant, now);
@@ -246,24 +259,31 @@ impl Translation {
         now
     }
 
-    fn read<const TIMED: bool>(&mut self, addr: u64, cycle: u64, caches: &mut Caches) -> u64 {
-        let (ready, level) = caches.walk::<TIMED>(addr >> self.line_shift, cycle);
+    fn read<const TIMED: bool>(
+        &mut self,
+        addr: u64,
+        cycle: u64,
+        caches: &mut Private,
+        shared: &mut Place,
+    ) -> u64 {
+        let (ready, level) = caches.walk::<TIMED>(addr >> self.line_shift, cycle, shared);
         *match level {
             Level::L1 | Level::FillBuffer => &mut self.walk.reads_l1d,
-            Level::L2 => &mut self.walk.reads_l2,
-            Level::Llc => &mut self.walk.reads_llc,
+            Level::Outer(level) if level == self.last_level => &mut self.walk.reads_llc,
+            Level::Outer(0) => &mut self.walk.reads_l2,
+            Level::Outer(_) => &mut self.walk.reads_l3,
             Level::Dram => &mut self.walk.reads_dram,
         } += 1;
         ready
     }
 
     /// Notes the touch of a page; true if the operating system had to provide it.
-    fn touch(&mut self, page: u64, side: Side) -> bool {
-        let first = self.pages.touch(page);
+    fn touch(&mut self, page: u64, side: Side, shared: &mut Shared) -> bool {
+        let first = shared.pages.touch(page);
         if first && side == Side::Code {
             let start = page & !(self.code_pages - 1);
             for around in start..start + self.code_pages {
-                self.pages.touch(around);
+                shared.pages.touch(around);
             }
         }
         self.walk.page_faults += u64::from(first);
@@ -271,7 +291,7 @@ impl Translation {
     }
 
     /// Empties the TLBs and the walker's cache.
-    pub(crate) fn flush(&mut self) {
+    fn flush(&mut self) {
         (self.last_data, self.last_code) = (NO_PAGE, NO_PAGE);
         for array in
             [&mut self.dtlb.array, &mut self.itlb.array, &mut self.stlb.array, &mut self.pde]
@@ -281,13 +301,13 @@ impl Translation {
     }
 
     /// Forgets the pages that lie wholly in the range: their next touch is a first one.
-    pub(crate) fn unmap(&mut self, addr: u64, len: u64) {
+    pub(crate) fn unmap(&mut self, addr: u64, len: u64, shared: &mut Place) {
         let first = addr.div_ceil(1 << PAGE_SHIFT);
         let end = addr.saturating_add(len) >> PAGE_SHIFT;
         if first >= end {
             return;
         }
-        self.pages.forget(first, end);
+        shared.get_mut().pages.forget(first, end);
         if end - first > FLUSH_CEILING {
             self.flush();
             return;
@@ -306,13 +326,6 @@ impl Translation {
 
     pub(crate) fn walk_statistics(&self) -> WalkStatistics {
         self.walk
-    }
-
-    pub(crate) fn reset_statistics(&mut self) {
-        for tlb in [&mut self.dtlb, &mut self.itlb, &mut self.stlb] {
-            tlb.statistics = TlbStatistics::default();
-        }
-        self.walk = WalkStatistics::default();
     }
 }
 

@@ -2,7 +2,17 @@
 
 use crate::array::ASSOC_MAX;
 use crate::params::MemoryParams;
+use crate::prefetch;
+use crate::replacement::Policy;
 use params::ConfigError;
+use std::ops::RangeInclusive;
+
+/// Levels beyond the first.
+pub(crate) const LEVELS_MAX: usize = 4;
+/// Lines: a 32-byte window of the uop cache, a 32-byte vector and a page-table entry (8 bytes) lie
+/// in one line or two; a 4 KB page has lines enough for prefetchers to follow a stream in, and
+/// 256 bytes is the largest line that a processor is known to have (IBM z).
+const LINE: RangeInclusive<u64> = 32..=256;
 
 /// Greatest size of a cache and number of entries of a table: keeps a slip of the pen from
 /// asking the host for all its memory.
@@ -15,9 +25,11 @@ impl MemoryParams {
     /// Checks every rule; the error names the first broken one and the remedy.
     pub fn validate(&self) -> Result<(), ConfigError> {
         within("clock_mhz", self.clock_mhz, 1, 100_000)?;
-        if !self.line.is_power_of_two() || !(16..=4096).contains(&self.line) {
-            let rule = "must be a power of two from 16 to 4096";
-            return Err(ConfigError::rule("line", self.line, rule, "try 64"));
+        if !self.line.is_power_of_two() || !LINE.contains(&self.line) {
+            let rule = format!("must be a power of two from {} to {}", LINE.start(), LINE.end());
+            let near = self.line.checked_next_power_of_two().unwrap_or(u64::MAX);
+            let near = near.clamp(*LINE.start(), *LINE.end());
+            return Err(ConfigError::rule("line", self.line, &rule, &format!("try {near}")));
         }
         self.caches()?;
         for (name, entries, assoc) in [
@@ -29,14 +41,7 @@ impl MemoryParams {
         }
         table("walk.pde_entries", "walk.pde_assoc", self.walk.pde_entries, self.walk.pde_assoc)?;
         within("walk.walkers", self.walk.walkers.into(), 1, 64)?;
-        within("prefetch.ip_stride_entries", self.prefetch.ip_stride_entries.into(), 1, 1 << 16)?;
-        power_of_two("prefetch.ip_stride_entries", self.prefetch.ip_stride_entries.into())?;
-        within("prefetch.ip_stride_bytes_max", self.prefetch.ip_stride_bytes_max, 1, 4096)?;
-        within("prefetch.streams", self.prefetch.streams.into(), 1, 1 << 16)?;
-        power_of_two("prefetch.streams", self.prefetch.streams.into())?;
-        within("prefetch.streamer_confirm", self.prefetch.streamer_confirm.into(), 1, 16)?;
-        within("prefetch.streamer_distance", self.prefetch.streamer_distance.into(), 1, 256)?;
-        within("prefetch.streamer_degree", self.prefetch.streamer_degree.into(), 1, 16)?;
+        self.prefetchers()?;
         within("scratchpad.latency", self.scratchpad.latency, 1, 10_000)?;
         if self.scratchpad.base.checked_add(self.scratchpad.size).is_none() {
             let rule = "scratchpad.base + scratchpad.size must be below 2^64";
@@ -54,38 +59,119 @@ impl MemoryParams {
     }
 
     fn caches(&self) -> Result<(), ConfigError> {
-        for (name, size, assoc) in [
-            ("l1i", self.l1i.size, self.l1i.assoc),
-            ("l1d", self.l1d.size, self.l1d.assoc),
-            ("l2", self.l2.size, self.l2.assoc),
-            ("llc", self.llc.size, self.llc.assoc),
-        ] {
-            within(&format!("{name}.assoc"), assoc.into(), 1, ASSOC_MAX.into())?;
-            let key = format!("{name}.size");
-            let unit = u64::from(assoc) * self.line;
-            within(&key, size, unit, SIZE_MAX)?;
-            if !size.is_multiple_of(unit) {
-                let rule = format!(
-                    "must be divisible by assoc * line ({assoc} * {line})",
-                    line = self.line
-                );
-                let near = ((size + unit / 2) / unit).max(1) * unit;
-                return Err(ConfigError::rule(&key, size, &rule, &format!("try {near}")));
+        let (l1i, l1d) = (&self.l1i, &self.l1d);
+        self.cache("l1i", l1i.size, l1i.assoc, &l1i.replacement, &l1i.prefetchers)?;
+        self.cache("l1d", l1d.size, l1d.assoc, &l1d.replacement, &l1d.prefetchers)?;
+        within("l1i.fill_buffers", l1i.fill_buffers.into(), 1, 1024)?;
+        within("l1d.fill_buffers", l1d.fill_buffers.into(), 1, 1024)?;
+        if !(1..=LEVELS_MAX).contains(&self.level.len()) {
+            let rule = format!("must be from 1 to {LEVELS_MAX}");
+            let remedy = "write as many [[memory.level]] sections";
+            let count = format!("{} levels", self.level.len());
+            return Err(ConfigError::rule("level", count, &rule, remedy));
+        }
+        (0..self.level.len()).try_for_each(|at| self.level(at))
+    }
+
+    /// What all caches keep to.
+    fn cache(
+        &self,
+        name: &str,
+        size: u64,
+        assoc: u32,
+        replacement: &str,
+        prefetchers: &[String],
+    ) -> Result<(), ConfigError> {
+        within(&format!("{name}.assoc"), assoc.into(), 1, ASSOC_MAX.into())?;
+        let key = format!("{name}.size");
+        let unit = u64::from(assoc) * self.line;
+        within(&key, size, unit, SIZE_MAX)?;
+        if !size.is_multiple_of(unit) {
+            let rule = format!("must be divisible by assoc * line ({assoc} * {})", self.line);
+            let near = ((size + unit / 2) / unit).max(1) * unit;
+            return Err(ConfigError::rule(&key, size, &rule, &format!("try {near}")));
+        }
+        Policy::find(&format!("{name}.replacement"), replacement)?;
+        let key = format!("{name}.prefetchers");
+        for (at, prefetcher) in prefetchers.iter().enumerate() {
+            let model = prefetch::find(&key, prefetcher)?;
+            if model.by_instruction && name != "l1d" {
+                let rule = "goes by the address of the instruction, which the L1D alone knows";
+                return Err(ConfigError::rule(
+                    &key,
+                    prefetcher,
+                    rule,
+                    "list it in l1d.prefetchers",
+                ));
+            }
+            if prefetchers[..at].contains(prefetcher) {
+                return Err(ConfigError::rule(&key, prefetcher, "is there twice", "leave one out"));
             }
         }
-        for (name, entries) in [
-            ("l1i.fill_buffers", self.l1i.fill_buffers),
-            ("l1d.fill_buffers", self.l1d.fill_buffers),
-            ("l2.superqueue", self.l2.superqueue),
-        ] {
-            within(name, entries.into(), 1, 1024)?;
+        Ok(())
+    }
+
+    /// What a level beyond the first keeps to.
+    fn level(&self, at: usize) -> Result<(), ConfigError> {
+        let (level, name) = (&self.level[at], format!("level[{at}]"));
+        let key = |key: &str| format!("{name}.{key}");
+        self.name(at)?;
+        self.cache(&name, level.size, level.assoc, &level.replacement, &level.prefetchers)?;
+        within(&key("superqueue"), level.superqueue.into(), 0, 1024)?;
+        if level.superqueue == 0 && !level.prefetchers.is_empty() {
+            let rule = "must be 1 or more in a level with prefetchers, whose lines it keeps";
+            let remedy = "give the lines on their way at once, or leave the prefetchers out";
+            return Err(ConfigError::rule(&key("superqueue"), 0, rule, remedy));
         }
-        let inner = self.l1i.size + self.l1d.size;
-        if self.llc.size < inner {
-            let rule = format!("must hold both first-level caches, which it includes ({inner})");
-            return Err(ConfigError::rule("llc.size", self.llc.size, &rule, "make it larger"));
+        let first = self.l1i.size + self.l1d.size;
+        if level.inclusive && level.size < first {
+            let rule = format!("must hold both first-level caches, which it includes ({first})");
+            let remedy = "make it larger";
+            return Err(ConfigError::rule(&key("size"), level.size, &rule, remedy));
+        }
+        if at > 0 && self.level[at - 1].shared && !level.shared {
+            let rule = format!("must be true beyond a shared level (level[{}])", at - 1);
+            return Err(ConfigError::rule(&key("shared"), "false", &rule, "write true"));
         }
         Ok(())
+    }
+
+    /// Names stand beside those of other groups of counters, which have no such form.
+    fn name(&self, at: usize) -> Result<(), ConfigError> {
+        let (name, key) = (&self.level[at].name, format!("level[{at}].name"));
+        let shown = format!("{name:?}");
+        let letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+        let fits =
+            name.starts_with('L') && (2..=8).contains(&name.len()) && name.chars().all(letter);
+        if !fits || name == "L1I" || name == "L1D" {
+            let rule = "must be L and one to seven capital letters or digits, not L1I or L1D";
+            return Err(ConfigError::rule(&key, shown, rule, "write L2, L3 or LLC"));
+        }
+        match self.level[..at].iter().position(|level| level.name == *name) {
+            None => Ok(()),
+            Some(other) => {
+                let rule = format!("is the name of level[{other}] as well");
+                Err(ConfigError::rule(&key, shown, &rule, "give each level a name of its own"))
+            }
+        }
+    }
+
+    fn prefetchers(&self) -> Result<(), ConfigError> {
+        let p = &self.prefetch;
+        for (name, value, most) in [
+            ("prefetch.ip_stride_entries", p.ip_stride_entries, 1 << 16),
+            ("prefetch.streams", p.streams, 1 << 16),
+            ("prefetch.access_map_pages", p.access_map_pages, 1 << 16),
+        ] {
+            within(name, value.into(), 1, most)?;
+            power_of_two(name, value.into())?;
+        }
+        let lines_max = prefetch::LINES_MAX as u64;
+        within("prefetch.ip_stride_bytes_max", p.ip_stride_bytes_max, 1, 4096)?;
+        within("prefetch.streamer_confirm", p.streamer_confirm.into(), 1, 16)?;
+        within("prefetch.streamer_distance", p.streamer_distance.into(), 1, 256)?;
+        within("prefetch.streamer_degree", p.streamer_degree.into(), 1, lines_max)?;
+        within("prefetch.access_map_degree", p.access_map_degree.into(), 1, lines_max)
     }
 
     fn times(&self) -> Result<(), ConfigError> {
@@ -95,25 +181,25 @@ impl MemoryParams {
             ("l1d.write_cycles", self.l1d.write_cycles, 0),
             ("l1d.line_split_cycles", self.l1d.line_split_cycles, 0),
             ("l1d.page_split_cycles", self.l1d.page_split_cycles, 0),
-            ("l2.latency", self.l2.latency, 1),
-            ("l2.interval", self.l2.interval, 1),
-            ("llc.latency", self.llc.latency, 1),
-            ("llc.path", self.llc.path, 0),
-            ("llc.interval", self.llc.interval, 1),
             ("stlb.latency", self.stlb.latency, 0),
             ("walk.cycles", self.walk.cycles, 0),
         ] {
             within(name, cycles, least, CYCLES_MAX)?;
         }
-        let levels = [
-            ("l2.latency", self.l2.latency, "l1d.latency", self.l1d.latency),
-            ("llc.latency", self.llc.latency, "l2.latency", self.l2.latency),
-        ];
-        for (name, value, below, least) in levels {
-            if value < least {
-                let rule = format!("must be at least {below} ({least}), it contains that time");
-                return Err(ConfigError::rule(name, value, &rule, "give the whole load-to-use"));
+        let mut inside = ("l1d.latency".to_owned(), self.l1d.latency);
+        for (at, level) in self.level.iter().enumerate() {
+            let key = |key: &str| format!("level[{at}].{key}");
+            within(&key("latency"), level.latency, 1, CYCLES_MAX)?;
+            within(&key("path"), level.path, 0, CYCLES_MAX)?;
+            within(&key("interval"), level.interval, 1, CYCLES_MAX)?;
+            let (before, least) = inside;
+            if level.latency < least {
+                let rule = format!("must be at least {before} ({least}), it contains that time");
+                let remedy = "give the whole load-to-use";
+                return Err(ConfigError::rule(&key("latency"), level.latency, &rule, remedy));
             }
+            let sum = if level.path > 0 { "latency + path" } else { "latency" };
+            inside = (key(sum), level.load_to_use());
         }
         Ok(())
     }
@@ -174,6 +260,7 @@ fn table(name: &str, ways: &str, entries: u32, assoc: u32) -> Result<(), ConfigE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::LevelParams;
 
     fn error(change: impl FnOnce(&mut MemoryParams)) -> String {
         let mut params = MemoryParams::default();
@@ -198,23 +285,59 @@ mod tests {
     #[test]
     fn each_broken_rule_names_its_key_and_value() {
         type Change = fn(&mut MemoryParams);
-        let cases: [(Change, &str); 12] = [
-            (|p| p.line = 48, "line = 48:"),
-            (|p| p.l2.assoc = 17, "l2.assoc = 17: must be from 1 to 16"),
-            (|p| p.llc.assoc = 0, "llc.assoc = 0:"),
+        let cases: [(Change, &str); 26] = [
+            (|p| p.line = 48, "line = 48: must be a power of two from 32 to 256; try 64"),
+            (|p| p.line = 16, "line = 16: must be a power of two from 32 to 256; try 32"),
+            (|p| p.line = 4096, "line = 4096: must be a power of two from 32 to 256; try 256"),
+            (|p| p.line = u64::MAX, "try 256"),
+            (|p| p.level[0].assoc = 17, "level[0].assoc = 17: must be from 1 to 16"),
+            (|p| p.level[1].assoc = 0, "level[1].assoc = 0:"),
+            (|p| p.level[0].size = 48_000, "level[0].size = 48000: must be divisible by assoc"),
             (|p| p.l1d.size = 0, "l1d.size = 0:"),
-            (|p| p.llc.size = 16 << 10, "llc.size = 16384: must hold both"),
+            (|p| p.level[1].size = 16 << 10, "level[1].size = 16384: must hold both"),
             (|p| p.l1d.fill_buffers = 0, "l1d.fill_buffers = 0:"),
             (|p| p.dtlb.entries = 63, "dtlb.entries = 63: must be divisible by dtlb.assoc (4)"),
-            (|p| p.l2.latency = 3, "l2.latency = 3: must be at least l1d.latency (4)"),
+            (|p| p.level[0].latency = 3, "level[0].latency = 3: must be at least l1d.latency (4)"),
+            (|p| p.level[1].latency = 9, "level[1].latency = 9: must be at least level[0].latency"),
             (|p| p.dram.banks = 12, "dram.banks = 12: must be a power of two; try 16"),
             (|p| p.dram.tcl_ns = f64::NAN, "dram.tcl_ns = NaN:"),
             (|p| p.walk.walkers = 0, "walk.walkers = 0:"),
             (|p| p.prefetch.streams = 33, "prefetch.streams = 33:"),
+            (|p| p.level.clear(), "level = 0 levels: must be from 1 to 4;"),
+            (|p| p.level[1].name = "L2".into(), "level[1].name = \"L2\": is the name of level[0]"),
+            (|p| p.level[1].name = "llc".into(), "level[1].name = \"llc\": must be L and"),
+            (|p| p.level[0].superqueue = 0, "level[0].superqueue = 0: must be 1 or more"),
+            (|p| p.level[0].prefetchers.push("ip_stride".into()), "the L1D alone knows"),
+            (|p| p.l1d.prefetchers.push("next_line".into()), "= next_line: is there twice"),
+            (|p| p.l1d.prefetchers.push("nextline".into()), "did you mean \"next_line\"?"),
+            (|p| p.level[1].replacement = "slru".into(), "level[1].replacement \"slru\": unknown"),
+            (
+                |p| {
+                    p.level[0].shared = true;
+                    p.level[1].shared = false;
+                },
+                "level[1].shared = false: must be true beyond a shared level (level[0])",
+            ),
         ];
         for (change, part) in cases {
             let message = error(change);
             assert!(message.contains(part), "{message}");
+            assert!(!message.contains('\n') && !message.contains("  "), "{message}");
         }
+    }
+
+    #[test]
+    fn a_fifth_level_is_one_too_many() {
+        let add = |p: &mut MemoryParams, count: usize| {
+            for n in 0..count {
+                let name = format!("L{}", 3 + n);
+                p.level.insert(1 + n, LevelParams { name, ..p.level[0].clone() });
+            }
+        };
+        let mut four = MemoryParams::default();
+        add(&mut four, LEVELS_MAX - 2);
+        assert_eq!(four.validate(), Ok(()));
+        let message = error(|p| add(p, LEVELS_MAX - 1));
+        assert!(message.starts_with("level = 5 levels: must be from 1 to 4;"), "{message}");
     }
 }

@@ -69,11 +69,11 @@ fn a_linear_chase_by_lines_takes_the_measured_latency() {
 #[test]
 fn without_prefetchers_a_linear_chase_pays_memory_for_every_line() {
     let mut params = MemoryParams::default();
-    let f = &mut params.prefetch;
-    (f.ip_stride, f.next_line, f.streamer, f.adjacent) = (false, false, false, false);
+    params.l1d.prefetchers.clear();
+    params.level.iter_mut().for_each(|level| level.prefetchers.clear());
     let d = &params.dram;
     let open_row = (d.path_ns + d.tcl_ns + d.burst_ns) * params.clock_mhz as f64 / 1000.0;
-    let least = (params.llc.latency + params.llc.path) as f64 + open_row;
+    let least = params.level[1].load_to_use() as f64 + open_row;
     let mean = chase(&params, 32 * MB, 64, false, 1);
     assert!(mean > least, "{mean:.1} against {least:.1}");
 }

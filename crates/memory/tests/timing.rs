@@ -9,9 +9,9 @@ const BASE: u64 = 0x10_0000;
 /// The default without prefetchers, so that only the accesses of a test move lines.
 fn plain() -> MemoryParams {
     let mut params = MemoryParams::default();
-    let f = &mut params.prefetch;
-    (f.ip_stride, f.next_line, f.next_line_code) = (false, false, false);
-    (f.streamer, f.adjacent) = (false, false);
+    params.l1i.prefetchers.clear();
+    params.l1d.prefetchers.clear();
+    params.level.iter_mut().for_each(|level| level.prefetchers.clear());
     params
 }
 
@@ -24,7 +24,7 @@ fn dram(params: &MemoryParams) -> u64 {
     let d = &params.dram;
     let ns = [d.path_ns, d.trcd_ns, d.tcl_ns, d.burst_ns];
     let cycles = ns.map(|ns| (ns * params.clock_mhz as f64 / 1000.0).round() as u64);
-    params.llc.latency + params.llc.path + cycles.iter().sum::<u64>()
+    params.level[1].load_to_use() + cycles.iter().sum::<u64>()
 }
 
 /// Touches the pages of a range and the tables of their translations, far before cycle `FAR`.
@@ -34,6 +34,11 @@ fn map(memory: &mut Memory, first: u64, pages: u64) {
     }
 }
 const FAR: u64 = 1_000_000;
+
+/// Empties the TLBs and the walker's cache: Linux does for more pages than it invalidates singly.
+fn flush_tlbs(memory: &mut Memory) {
+    memory.unmap(1 << 40, 64 * PAGE);
+}
 
 #[test]
 fn a_hit_is_ready_after_exactly_the_latency() {
@@ -59,24 +64,24 @@ fn a_line_that_left_the_l1_comes_from_the_l2_after_its_latency() {
         memory.load(1, BASE + n * way, 8, 0);
     }
     let again = memory.load(1, BASE, 8, FAR);
-    assert_eq!((again.ready, again.level), (FAR + params.l2.latency, Level::L2));
+    assert_eq!((again.ready, again.level), (FAR + params.level[0].latency, Level::Outer(0)));
     // That put out the second; the third is still there.
     assert_eq!(memory.load(1, BASE + 2 * way, 8, 2 * FAR).level, Level::L1);
-    assert_eq!(memory.load(1, BASE + way, 8, 2 * FAR).level, Level::L2);
+    assert_eq!(memory.load(1, BASE + way, 8, 2 * FAR).level, Level::Outer(0));
 }
 
 #[test]
 fn a_line_that_left_the_l2_comes_from_the_llc_after_its_latency() {
     let params = plain();
     let mut memory = new(&params);
-    let way = params.l2.size / u64::from(params.l2.assoc);
-    for n in 0..=u64::from(params.l2.assoc) {
+    let way = params.level[0].size / u64::from(params.level[0].assoc);
+    for n in 0..=u64::from(params.level[0].assoc) {
         memory.load(1, BASE + n * way, 8, 0);
     }
     memory.store_address_tlb(BASE, 8, FAR / 2);
     let again = memory.load(1, BASE, 8, FAR);
-    assert_eq!(again.level, Level::Llc);
-    assert_eq!(again.ready, FAR + params.llc.latency + params.llc.path);
+    assert_eq!(again.level, Level::Outer(1));
+    assert_eq!(again.ready, FAR + params.level[1].load_to_use());
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn with_all_fill_buffers_taken_a_miss_waits_for_the_first_to_become_free() {
     for buffers in [1, 2, 10] {
         let mut params = plain();
         params.l1d.fill_buffers = buffers;
-        params.l2.superqueue = 64;
+        params.level[0].superqueue = 64;
         let mut memory = new(&params);
         map(&mut memory, BASE, 1);
         let mut first = u64::MAX;
@@ -159,7 +164,7 @@ fn one_more_superqueue_entry_is_one_more_line_from_memory_at_once() {
     let wait = |entries: u32, requests: u64| {
         let mut params = plain();
         params.l1d.fill_buffers = 64;
-        params.l2.superqueue = entries;
+        params.level[0].superqueue = entries;
         let mut memory = new(&params);
         map(&mut memory, BASE, 1);
         let loads = (1..=requests).map(|n| memory.load(1, BASE + n * LINE, 8, FAR).ready);
@@ -193,21 +198,23 @@ fn loads_at_once(params: &MemoryParams, way: u64, assoc: u64) -> Vec<(u64, Level
 fn lines_of_one_cycle_leave_the_l2_and_the_llc_an_interval_apart() {
     let mut params = plain();
     // A multiple of the interval, so that the first request's interval begins at its own cycle.
-    (params.l2.interval, params.llc.interval) = (4, 10);
+    (params.level[0].interval, params.level[1].interval) = (4, 10);
     let way = params.l1d.size / u64::from(params.l1d.assoc);
-    let expected: Vec<_> =
-        (0..4).map(|n| (FAR + params.l2.latency + n * params.l2.interval, Level::L2)).collect();
+    let expected: Vec<_> = (0..4)
+        .map(|n| (FAR + params.level[0].latency + n * params.level[0].interval, Level::Outer(0)))
+        .collect();
     assert_eq!(loads_at_once(&params, way, params.l1d.assoc.into()), expected);
-    let way = params.l2.size / u64::from(params.l2.assoc);
-    let first = FAR + params.llc.latency + params.llc.path;
-    let expected: Vec<_> = (0..4).map(|n| (first + n * params.llc.interval, Level::Llc)).collect();
-    assert_eq!(loads_at_once(&params, way, params.l2.assoc.into()), expected);
+    let way = params.level[0].size / u64::from(params.level[0].assoc);
+    let first = FAR + params.level[1].load_to_use();
+    let expected: Vec<_> =
+        (0..4).map(|n| (first + n * params.level[1].interval, Level::Outer(1))).collect();
+    assert_eq!(loads_at_once(&params, way, params.level[0].assoc.into()), expected);
 }
 
 #[test]
 fn a_prefetch_holds_a_fill_buffer_until_its_line_arrives() {
     let mut params = plain();
-    (params.prefetch.ip_stride, params.l1d.fill_buffers) = (true, 1);
+    (params.l1d.prefetchers, params.l1d.fill_buffers) = (vec!["ip_stride".into()], 1);
     let mut memory = new(&params);
     map(&mut memory, BASE, 1);
     for n in 0..3 {
@@ -216,7 +223,7 @@ fn a_prefetch_holds_a_fill_buffer_until_its_line_arrives() {
     // The third load asked for the fourth line; a miss meanwhile waits for that line's arrival.
     let arrival = 3 * FAR + params.l1d.latency + dram(&params);
     let miss = memory.load(1, BASE + 40 * LINE, 8, 3 * FAR + 20);
-    assert!(miss.ready > arrival + params.llc.latency, "{} {arrival}", miss.ready);
+    assert!(miss.ready > arrival + params.level[1].latency, "{} {arrival}", miss.ready);
 }
 
 #[test]
@@ -256,11 +263,11 @@ fn a_store_is_written_a_cycle_after_a_hit_and_on_arrival_after_a_miss() {
     let params = plain();
     let mut memory = new(&params);
     map(&mut memory, BASE, 1);
-    let hit = memory.store(1, BASE, 8, FAR);
+    let hit = memory.store(BASE, 8, FAR);
     assert_eq!((hit.ready, hit.level), (FAR + params.l1d.write_cycles, Level::L1));
-    let miss = memory.store(1, BASE + 9 * LINE, 8, 2 * FAR);
+    let miss = memory.store(BASE + 9 * LINE, 8, 2 * FAR);
     assert_eq!((miss.ready, miss.level), (2 * FAR + dram(&params), Level::Dram));
-    let merged = memory.store(1, BASE + 9 * LINE + 8, 8, 2 * FAR + 1);
+    let merged = memory.store(BASE + 9 * LINE + 8, 8, 2 * FAR + 1);
     assert_eq!((merged.ready, merged.level), (miss.ready, Level::FillBuffer));
     let load = memory.load(1, BASE + 9 * LINE, 8, miss.ready);
     assert_eq!((load.ready, load.level), (miss.ready + params.l1d.latency, Level::L1));
@@ -278,7 +285,7 @@ fn a_fetch_hit_takes_the_instruction_cache_latency_and_a_miss_the_next_level() {
     assert_eq!((next.ready, next.level), (FAR + dram(&params), Level::Dram));
     // Data and code share the second level.
     memory.load(1, BASE, 8, 2 * FAR);
-    assert_eq!(memory.load(1, BASE + LINE, 8, 3 * FAR).level, Level::L2);
+    assert_eq!(memory.load(1, BASE + LINE, 8, 3 * FAR).level, Level::Outer(0));
 }
 
 #[test]
@@ -372,16 +379,16 @@ fn a_walk_reads_the_page_table_through_the_data_caches() {
     let params = plain();
     let mut memory = new(&params);
     memory.load(1, BASE, 8, 0);
-    memory.flush_tlbs();
-    memory.reset_statistics();
+    flush_tlbs(&mut memory);
+    let before = memory.statistics().walk;
     // Both table entries of the page are in the L1D, and the walker's own cache is empty.
     let t = memory.store_address_tlb(BASE, 8, FAR);
     let reads = 2;
     let expected = params.stlb.latency + params.walk.cycles + reads * params.l1d.latency;
     assert_eq!((t.ready, t.tlb), (FAR + expected, TlbLevel::Walk));
     let walk = memory.statistics().walk;
-    assert_eq!((walk.walks, walk.reads_l1d), (1, reads));
-    assert_eq!(walk.cycles, expected - params.stlb.latency);
+    assert_eq!((walk.walks - before.walks, walk.reads_l1d - before.reads_l1d), (1, reads));
+    assert_eq!(walk.cycles - before.cycles, expected - params.stlb.latency);
     // The neighbouring page's entry is in the same line, and the directory is known now.
     let t = memory.store_address_tlb(BASE + PAGE, 8, 2 * FAR);
     assert_eq!(t.ready, 2 * FAR + expected - params.l1d.latency);
@@ -394,23 +401,13 @@ fn a_second_walk_waits_for_the_only_walker() {
         params.walk.walkers = walkers;
         let mut memory = new(&params);
         map(&mut memory, BASE, 2);
-        memory.flush_tlbs();
+        flush_tlbs(&mut memory);
         let first = memory.store_address_tlb(BASE, 8, FAR).ready;
         let second = memory.store_address_tlb(BASE + PAGE, 8, FAR).ready;
         let alone = params.walk.cycles + params.l1d.latency;
         let expected = if walkers == 1 { first + alone } else { FAR + params.stlb.latency + alone };
         assert_eq!(second, expected, "{walkers} walkers");
     }
-}
-
-#[test]
-fn a_context_switch_empties_the_tlbs_and_keeps_the_caches() {
-    let mut memory = new(&plain());
-    memory.load(1, BASE, 8, 0);
-    memory.context_switch();
-    let access = memory.load(1, BASE, 8, FAR);
-    assert_eq!((access.tlb, access.level), (TlbLevel::Walk, Level::L1));
-    assert!(!access.page_fault);
 }
 
 #[test]
@@ -436,7 +433,7 @@ fn trashing_makes_the_lru_half_of_l1d_and_l2_invalid() {
 #[test]
 fn the_ip_prefetcher_brings_the_next_line_of_a_stride_before_it_is_asked_for() {
     let mut params = plain();
-    params.prefetch.ip_stride = true;
+    params.l1d.prefetchers = vec!["ip_stride".into()];
     let mut memory = new(&params);
     let stride = 4 * LINE;
     map(&mut memory, BASE, 1);
@@ -457,10 +454,10 @@ fn the_ip_prefetcher_brings_the_next_line_of_a_stride_before_it_is_asked_for() {
 #[test]
 fn the_adjacent_line_prefetcher_brings_the_other_line_of_the_pair() {
     let mut params = plain();
-    params.prefetch.adjacent = true;
+    params.level[0].prefetchers = vec!["adjacent".into()];
     let mut memory = new(&params);
     map(&mut memory, BASE, 1);
     memory.load(1, BASE + 9 * LINE, 8, FAR);
-    assert_eq!(memory.load(1, BASE + 8 * LINE, 8, 2 * FAR).level, Level::L2);
+    assert_eq!(memory.load(1, BASE + 8 * LINE, 8, 2 * FAR).level, Level::Outer(0));
     assert_eq!(memory.load(1, BASE + 10 * LINE, 8, 2 * FAR).level, Level::Dram);
 }

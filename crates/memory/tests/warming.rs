@@ -1,6 +1,7 @@
 //! Warming leaves what running leaves; the same calls give the same answers.
 
-use mallacc_memory::{Memory, MemoryParams, MemoryStatistics};
+use mallacc_memory::{CacheStatistics, Level, Memory, MemoryParams, MemoryStatistics, TlbLevel};
+use mallacc_memory::{LevelParams, prefetch, replacement};
 
 const FAR: u64 = 1 << 30;
 
@@ -40,7 +41,12 @@ fn traffic(count: u64, mut random: u64) -> Vec<Step> {
         .collect()
 }
 
-fn run(memory: &mut Memory, steps: &[Step], start: u64, apart: u64) -> Vec<(u64, u8, u8, bool)> {
+fn run(
+    memory: &mut Memory,
+    steps: &[Step],
+    start: u64,
+    apart: u64,
+) -> Vec<(u64, Level, TlbLevel, bool)> {
     let mut answers = Vec::new();
     for (n, step) in steps.iter().enumerate() {
         let cycle = start + n as u64 * apart;
@@ -48,13 +54,13 @@ fn run(memory: &mut Memory, steps: &[Step], start: u64, apart: u64) -> Vec<(u64,
             Step::Load(pc, addr) => memory.load(pc, addr, 8, cycle),
             Step::Store(addr) => {
                 memory.store_address_tlb(addr, 8, cycle);
-                memory.store(2, addr, 8, cycle)
+                memory.store(addr, 8, cycle)
             }
             Step::Fetch(addr) => memory.fetch(addr, cycle),
             Step::Prefetch(addr) => memory.prefetch(addr, cycle),
         };
         let a = access;
-        answers.push((a.ready - start, a.level as u8, a.tlb as u8, a.page_fault));
+        answers.push((a.ready - start, a.level, a.tlb, a.page_fault));
     }
     answers
 }
@@ -63,17 +69,22 @@ fn warm(memory: &mut Memory, steps: &[Step]) {
     for step in steps {
         match *step {
             Step::Load(pc, addr) => memory.warm_load(pc, addr, 8),
-            Step::Store(addr) => memory.warm_store(2, addr, 8),
+            Step::Store(addr) => memory.warm_store(addr, 8),
             Step::Fetch(addr) => memory.warm_fetch(addr),
-            Step::Prefetch(addr) => memory.warm_prefetch(addr),
+            Step::Prefetch(_) => unreachable!("a software prefetch has no untimed twin"),
         }
     }
+}
+
+fn caches(s: &mut MemoryStatistics) -> impl Iterator<Item = &mut CacheStatistics> {
+    let levels = s.levels.iter_mut().map(|level| &mut level.cache);
+    [&mut s.l1i, &mut s.l1d].into_iter().chain(levels)
 }
 
 /// The counters that do not depend on time.
 fn untimed(memory: &Memory) -> MemoryStatistics {
     let mut s = memory.statistics();
-    for cache in [&mut s.l1i, &mut s.l1d, &mut s.l2, &mut s.llc] {
+    for cache in caches(&mut s) {
         cache.hits_in_flight = 0;
         cache.prefetches_late = 0;
     }
@@ -82,23 +93,55 @@ fn untimed(memory: &Memory) -> MemoryStatistics {
     s
 }
 
+/// The same without software prefetches, which have no untimed twin.
+fn twin_traffic(count: u64, random: u64) -> Vec<Step> {
+    let mut steps = traffic(count, random);
+    steps.retain(|step| !matches!(step, Step::Prefetch(_)));
+    steps
+}
+
+fn assert_twins_agree(params: &MemoryParams, count: u64, seed: u64, what: &str) {
+    let steps = twin_traffic(count, seed * 0x9e37_79b9);
+    let mut warmed = Memory::new(params).unwrap();
+    let mut timed = warmed.clone();
+    warm(&mut warmed, &steps);
+    run(&mut timed, &steps, 0, 3);
+    assert_eq!(untimed(&warmed), untimed(&timed), "{what}");
+    // Long after, nothing is in flight in either, and accesses too far apart to meet in a
+    // buffer or on a bus get the same answers to the cycle.
+    let more = traffic(count / 3, seed * 77 + 1);
+    let answers = run(&mut warmed, &more, FAR, 5_000);
+    assert!(answers == run(&mut timed, &more, FAR, 5_000), "{what}");
+    assert_eq!(untimed(&warmed), untimed(&timed), "{what}");
+}
+
 #[test]
 fn warming_leaves_the_state_that_timed_accesses_leave() {
-    let params = MemoryParams::default();
     for seed in 1..4 {
-        let steps = traffic(60_000, seed * 0x9e37_79b9);
-        let mut warmed = Memory::new(&params).unwrap();
-        let mut timed = warmed.clone();
-        warm(&mut warmed, &steps);
-        run(&mut timed, &steps, 0, 3);
-        assert_eq!(untimed(&warmed), untimed(&timed));
-        // Long after, nothing is in flight in either, and accesses too far apart to meet in a
-        // buffer or on a bus get the same answers to the cycle.
-        let more = traffic(20_000, seed * 77 + 1);
-        let answers = run(&mut warmed, &more, FAR, 5_000);
-        assert!(answers == run(&mut timed, &more, FAR, 5_000), "seed {seed}");
-        assert_eq!(untimed(&warmed), untimed(&timed));
+        assert_twins_agree(&MemoryParams::default(), 60_000, seed, &format!("seed {seed}"));
     }
+}
+
+#[test]
+fn warming_leaves_it_with_every_policy_and_every_prefetcher_at_every_level() {
+    let mut params = MemoryParams::default();
+    let middle = LevelParams { name: "L3".into(), size: 1 << 20, ..params.level[0].clone() };
+    params.level.insert(1, middle);
+    params.level[2].superqueue = 32;
+    let mut runs = 0;
+    for policy in replacement::MODELS {
+        for model in prefetch::MODELS {
+            let mut params = params.clone();
+            let name = || model.name.to_owned();
+            (params.l1d.replacement, params.l1d.prefetchers) = (policy.name.into(), vec![name()]);
+            for level in params.level.iter_mut().filter(|_| !model.by_instruction) {
+                (level.replacement, level.prefetchers) = (policy.name.into(), vec![name()]);
+            }
+            assert_twins_agree(&params, 9_000, 3, &format!("{} {}", policy.name, model.name));
+            runs += 1;
+        }
+    }
+    assert!(runs >= 2 * 6);
 }
 
 #[test]
@@ -127,8 +170,8 @@ fn the_same_calls_give_the_same_answers() {
 fn every_counter_is_listed_with_a_description_and_hits_and_misses_add_up() {
     let mut memory = Memory::new(&MemoryParams::default()).unwrap();
     run(&mut memory, &traffic(40_000, 11), 0, 2);
-    let s = memory.statistics();
-    for cache in [s.l1i, s.l1d, s.l2, s.llc] {
+    let mut s = memory.statistics();
+    for cache in caches(&mut s) {
         assert!(cache.accesses > 0 && cache.hits > 0 && cache.misses > 0);
         assert_eq!(cache.hits + cache.misses, cache.accesses);
         assert!(cache.hits_in_flight <= cache.hits);
@@ -144,9 +187,7 @@ fn every_counter_is_listed_with_a_description_and_hits_and_misses_add_up() {
     let values = layout.values(&stats::Reading::of(&s));
     let counted: Vec<u64> =
         values.iter().flat_map(|(_, group)| group.iter().map(|(_, value)| *value)).collect();
-    assert_eq!(counted.len(), 4 * 9 + 3 * 3 + 7 + 3);
+    assert_eq!(counted.len(), 4 * 9 + 3 * 3 + 8 + 3);
     assert!(counted.iter().sum::<u64>() > 0);
-    assert_eq!(values.get("cache.L2", "misses"), Some(s.l2.misses));
-    memory.reset_statistics();
-    assert_eq!(memory.statistics(), MemoryStatistics::default());
+    assert_eq!(values.get("cache.L2", "misses"), Some(s.levels[0].cache.misses));
 }

@@ -20,8 +20,33 @@ pub struct ParamDoc {
     pub unit: &'static str,
     /// One sentence.
     pub text: &'static str,
-    /// Parameters of a nested section.
+    /// Parameters of a nested section, or of each element of a list of sections.
     pub section: Option<&'static [ParamDoc]>,
+    /// Of a list of sections: the elements that have values of their own by name.
+    pub list: Option<&'static [KnownDoc]>,
+}
+
+/// An element of a list of sections that is known by name: what it leaves out of a machine file
+/// has the values declared for it.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownDoc {
+    /// The key whose value names it, and that value.
+    pub name: (&'static str, &'static str),
+    /// One sentence.
+    pub text: &'static str,
+    /// Its own sentence for each key that it sets.
+    pub notes: &'static [(&'static str, &'static str)],
+}
+
+/// A key that machine files had before, and what to write now.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// The key.
+    pub key: &'static str,
+    /// Why it is gone.
+    pub rule: &'static str,
+    /// What to write in its place.
+    pub remedy: &'static str,
 }
 
 /// What is wrong with a configuration: the key, its value, the rule and the remedy, in one line.
@@ -42,15 +67,27 @@ pub trait Param: Sized {
     fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError>;
     /// Writes it back.
     fn write(&self) -> toml::Value;
-    /// Declared parameters when this is a section.
+    /// Declared parameters when this is a section, or a list of them.
     fn section() -> Option<&'static [ParamDoc]> {
         None
+    }
+    /// When this is a list: the elements known by name.
+    fn list() -> Option<&'static [KnownDoc]> {
+        None
+    }
+    /// When this is a section that stands in lists: the elements known by name.
+    fn known_elements() -> &'static [KnownDoc] {
+        &[]
     }
 }
 
 fn wrong_type(path: &str, value: &toml::Value, wanted: &str) -> ConfigError {
-    let shown = value.to_string().replace('\n', " ");
-    ConfigError(format!("{path} = {shown}: must be {wanted}, not a {}", value.type_str()))
+    ConfigError(format!("{path} = {}: must be {wanted}, not a {}", shown(value), value.type_str()))
+}
+
+/// A value on one line.
+fn shown(value: &toml::Value) -> String {
+    value.to_string().trim().replace('\n', " ")
 }
 
 macro_rules! integers {
@@ -107,6 +144,12 @@ impl<T: Param> Param for Vec<T> {
     fn write(&self) -> toml::Value {
         toml::Value::Array(self.iter().map(Param::write).collect())
     }
+    fn section() -> Option<&'static [ParamDoc]> {
+        T::section()
+    }
+    fn list() -> Option<&'static [KnownDoc]> {
+        Some(T::known_elements())
+    }
 }
 
 /// The names among `valid` in the order of likeness to `name`; the first is the nearest.
@@ -158,6 +201,15 @@ pub fn check_keys(
     Ok(table.clone())
 }
 
+/// Refuses keys that a section had before: used by [`params!`].
+#[doc(hidden)]
+pub fn refuse_moved(value: &toml::Value, path: &str, moved: &[Moved]) -> Result<(), ConfigError> {
+    let old = |moved: &&Moved| value.get(moved.key).is_some();
+    let Some(moved) = moved.iter().find(old) else { return Ok(()) };
+    let value = value.get(moved.key).map_or(String::new(), shown);
+    Err(ConfigError::rule(&join(path, moved.key), value, moved.rule, moved.remedy))
+}
+
 /// `section.key`, or `key` at the top.
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
@@ -204,14 +256,43 @@ fn section(docs: &[ParamDoc], values: &toml::Value, path: &str, out: &mut String
         }
     }
     for doc in docs {
-        if let (Some(inner), Some(value)) = (doc.section, value(doc)) {
-            let path = join(path, doc.name);
-            out.push('\n');
-            comment(doc.text.trim(), out);
-            let _ = writeln!(out, "[{path}]");
+        let (Some(inner), Some(value)) = (doc.section, value(doc)) else { continue };
+        let path = join(path, doc.name);
+        if let (Some(known), Some(elements)) = (doc.list, value.as_array()) {
+            for element in elements {
+                let (text, inner) = element_docs(doc, inner, known, element);
+                begin(text, &format!("[[{path}]]"), out);
+                section(&inner, element, &path, out);
+            }
+        } else {
+            begin(doc.text, &format!("[{path}]"), out);
             section(inner, &value, &path, out);
         }
     }
+}
+
+fn begin(text: &str, head: &str, out: &mut String) {
+    out.push('\n');
+    comment(text.trim(), out);
+    let _ = writeln!(out, "{head}");
+}
+
+/// What is said of an element of a list and of its keys: by its name if it is a known one.
+fn element_docs(
+    list: &ParamDoc,
+    keys: &[ParamDoc],
+    known: &[KnownDoc],
+    element: &toml::Value,
+) -> (&'static str, Vec<ParamDoc>) {
+    let named = |known: &&KnownDoc| {
+        element.get(known.name.0).and_then(toml::Value::as_str) == Some(known.name.1)
+    };
+    let Some(known) = known.iter().find(named) else { return (list.text, keys.to_vec()) };
+    let own = |doc: &ParamDoc| {
+        let note = known.notes.iter().find(|(key, _)| *key == doc.name);
+        ParamDoc { text: note.map_or(doc.text, |(_, text)| text), ..*doc }
+    };
+    (known.text, keys.iter().map(own).collect())
 }
 
 /// A comment, its lines filled to 96 columns.
@@ -233,6 +314,13 @@ fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, ou
         let key = join(path, doc.name);
         let value = defaults.get(doc.name);
         match (doc.section, value) {
+            (Some(section), Some(toml::Value::Array(elements))) => {
+                for (at, element) in elements.iter().enumerate() {
+                    let known = doc.list.unwrap_or_default();
+                    let (_, docs) = element_docs(doc, section, known, element);
+                    rows(&docs, element, &format!("{key}[{at}]"), about, out);
+                }
+            }
             (Some(section), Some(value)) => rows(section, value, &key, about, out),
             (_, value) => {
                 let shown = value.map_or(String::new(), ToString::to_string);
@@ -261,6 +349,36 @@ fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, ou
 /// let value = parse("sise = 4096").unwrap();
 /// assert!(Small::read(&value, "l1").unwrap_err().0.contains("did you mean \"size\""));
 /// ```
+///
+/// A section that stands in a list may declare elements known by name, whose values (each with its
+/// own sentence) hold where a file leaves a key out; any section may declare keys that it had
+/// before:
+///
+/// ```
+/// mallacc_params::params! {
+///     /// A drawer.
+///     pub struct Drawer {
+///         /// Name.
+///         name: String = String::new(), "";
+///         /// Width.
+///         width: u64 = 10, "cm";
+///     }
+///     known by name {
+///         /// The large one.
+///         "large" {
+///             /// Measured.
+///             width = 40;
+///         }
+///     }
+///     moved {
+///         breadth: "it is called width now", "write width";
+///     }
+/// }
+/// use mallacc_params::{Param, parse};
+/// let drawer = |text| Drawer::read(&parse(text).unwrap(), "");
+/// assert_eq!(drawer("name = \"large\"").unwrap().width, 40);
+/// assert_eq!(drawer("breadth = 3").unwrap_err().0, "breadth = 3: it is called width now; write width");
+/// ```
 #[macro_export]
 macro_rules! params {
     (
@@ -268,6 +386,17 @@ macro_rules! params {
         pub struct $name:ident {
             $( $(#[doc = $doc:literal])+ $field:ident : $ty:ty = $default:expr, $unit:literal; )*
         }
+        $( known by $by:ident {
+            $(
+                $(#[doc = $about:literal])+
+                $known:literal {
+                    $( $(#[doc = $note:literal])+ $own:ident = $value:expr; )*
+                }
+            )*
+        } )?
+        $( moved {
+            $( $gone:ident : $rule:literal, $remedy:literal; )*
+        } )?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -290,17 +419,42 @@ macro_rules! params {
                         unit: $unit,
                         text: concat!($($doc),+),
                         section: <$ty as $crate::Param>::section(),
+                        list: <$ty as $crate::Param>::list(),
                     }, )*
                 ])
             }
+            $(
+                /// The element of this name with the values declared for it.
+                pub fn known(name: &str) -> Option<Self> {
+                    match name {
+                        $( $known => Some(Self {
+                            $by: $known.into(),
+                            $( $own: $value, )*
+                            ..Self::default()
+                        }), )*
+                        _ => None,
+                    }
+                }
+            )?
         }
         impl $crate::Param for $name {
             fn read(
                 value: &$crate::toml::Value,
                 path: &str,
             ) -> ::std::result::Result<Self, $crate::ConfigError> {
+                const MOVED: &[$crate::Moved] = &[ $( $( $crate::Moved {
+                    key: stringify!($gone),
+                    rule: $rule,
+                    remedy: $remedy,
+                }, )* )? ];
+                $crate::refuse_moved(value, path, MOVED)?;
                 let table = $crate::check_keys(value, path, Self::declared())?;
-                let mut out = Self::default();
+                let out = Self::default();
+                $(
+                    let name = table.get(stringify!($by)).and_then($crate::toml::Value::as_str);
+                    let out = name.and_then(Self::known).unwrap_or(out);
+                )?
+                let mut out = out;
                 $(
                     if let Some(v) = table.get(stringify!($field)) {
                         let path = $crate::join(path, stringify!($field));
@@ -317,6 +471,15 @@ macro_rules! params {
             fn section() -> Option<&'static [$crate::ParamDoc]> {
                 Some(Self::declared())
             }
+            $(
+                fn known_elements() -> &'static [$crate::KnownDoc] {
+                    &[ $( $crate::KnownDoc {
+                        name: (stringify!($by), $known),
+                        text: concat!($($about),+),
+                        notes: &[ $( (stringify!($own), concat!($($note),+)), )* ],
+                    }, )* ]
+                }
+            )?
         }
     };
 }
@@ -345,7 +508,73 @@ mod tests {
             factor: f64 = 0.5, "";
             /// Switch.
             on: bool = true, "";
+            /// Stages.
+            stage: Vec<Stage> = vec![Stage::known("first").unwrap()], "";
         }
+        moved {
+            switch: "there are more of them now", "write on = true or false";
+        }
+    }
+    params! {
+        /// Stage.
+        pub struct Stage {
+            /// Its name.
+            name: String = String::new(), "";
+            /// How deep.
+            depth: u32 = 1, "cm";
+            /// How wide.
+            width: u32 = 1, "cm";
+        }
+        known by name {
+            /// The first stage.
+            "first" {
+                /// Its depth (a source).
+                depth = 7;
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_sections_is_read_strictly_and_known_elements_have_their_own_values() {
+        let text = "[[stage]]\nname = \"first\"\nwidth = 2\n[[stage]]\nname = \"x\"";
+        let outer = Outer::read(&parse(text).unwrap(), "").unwrap();
+        let stage = |name: &str, depth, width| Stage { name: name.into(), depth, width };
+        assert_eq!(outer.stage, [stage("first", 7, 2), stage("x", 1, 1)]);
+        for (text, part) in [
+            ("[[stage]]\n[[stage]]\ndepht = 3", "stage[1].depht"),
+            ("[[stage]]\ndepth = -3", "stage[0].depth = -3: must be a whole number"),
+            ("[stage]\ndepth = 3", "must be a list"),
+            ("stage = [3]", "stage[0] = 3: must be a section"),
+        ] {
+            let error = Outer::read(&parse(text).unwrap(), "").unwrap_err().0;
+            assert!(error.contains(part), "{error}");
+        }
+        assert_eq!(Outer::read(&outer.write(), ""), Ok(outer));
+    }
+
+    #[test]
+    fn a_list_of_sections_is_documented_element_by_element() {
+        let mut outer = Outer::default();
+        outer.stage.push(Stage { name: "y".into(), ..Stage::default() });
+        let text = documented(Outer::declared(), &outer.write());
+        for part in [
+            "# The first stage.\n[[stage]]\n# Its name.\nname = \"first\"\n\
+             # Its depth (a source). [cm]\ndepth = 7\n# How wide. [cm]\n",
+            "# Stages.\n[[stage]]\n# Its name.\nname = \"y\"\n# How deep. [cm]\ndepth = 1\n",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert_eq!(Outer::read(&parse(&text).unwrap(), ""), Ok(outer.clone()));
+        let table = markdown(Outer::declared(), &outer.write());
+        assert!(table.contains("| `stage[0].depth` | 7 | cm | Its depth (a source). |"), "{table}");
+        assert!(table.contains("| `stage[1].depth` | 1 | cm | How deep. |"), "{table}");
+    }
+
+    #[test]
+    fn a_key_of_before_is_told_what_to_write_now() {
+        let error = Outer::read(&parse("[switch]\na = 3").unwrap(), "x").unwrap_err().0;
+        let told = "x.switch = { a = 3 }: there are more of them now; write on = true or false";
+        assert_eq!(error, told);
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub struct Notes {
 impl Notes {
     /// Of a file's text, which is valid TOML with a line for each key.
     pub fn of(text: &str) -> Self {
-        let (mut notes, mut section, mut comment) = (Self::default(), "", Vec::new());
+        let (mut notes, mut section, mut comment) = (Self::default(), String::new(), Vec::new());
+        let mut elements: HashMap<&str, usize> = HashMap::new();
         let comments = text.lines().map_while(|line| line.strip_prefix('#'));
         notes.head = comments
             .map(|line| line.strip_prefix(' ').unwrap_or(line))
@@ -27,9 +28,14 @@ impl Notes {
                 continue;
             }
             if let Some((key, _)) = line.split_once('=') {
-                notes.keys.insert(join(section, key.trim()), comment.join(" "));
+                notes.keys.insert(join(&section, key.trim()), comment.join(" "));
+            } else if let Some(name) = line.strip_prefix("[[") {
+                let name = name.trim_end_matches(']');
+                let count = elements.entry(name).or_default();
+                section = format!("{name}[{count}]");
+                *count += 1;
             } else if let Some(name) = line.strip_prefix('[') {
-                section = name.trim_end_matches(']');
+                section = name.trim_end_matches(']').to_owned();
             }
             comment.clear();
         }
@@ -64,12 +70,15 @@ mod tests {
     #[test]
     fn a_key_has_the_comment_right_above_it() {
         let text = "# Head,\n# two lines.\n\n# A name\n# of two lines.\nname = \"x\"\nbare = 1\n\
-                    # lost\n\n[core]\n# Entries [A].\nrob = 4\n";
+                    # lost\n\n[core]\n# Entries [A].\nrob = 4\n\n[[level]]\n# One.\n\
+                    size = 1\n[[level]]\n# Two.\nsize = 2\n";
         let notes = Notes::of(text);
         assert_eq!(notes.head, "Head,\ntwo lines.\n");
         assert_eq!(notes.about("name", "?"), "A name of two lines.");
         assert_eq!(notes.about("core.rob", "?"), "Entries [A].");
         assert_eq!(notes.about("core.rs", "RS."), "The default. RS.");
+        assert_eq!(notes.about("level[0].size", "?"), "One.");
+        assert_eq!(notes.about("level[1].size", "?"), "Two.");
         assert_eq!(notes.missing(), ["bare"]);
     }
 }

@@ -69,7 +69,7 @@ impl Worker {
                 }
                 Item::SampleEnd { instructions } => self.end_sample(instructions),
                 Item::ContextSwitch => self.core.context_switch(),
-                Item::Unmap { addr, len } => self.core.unmap(addr, len),
+                Item::Unmap { addr, len } => self.core.state_mut().unmap(addr, len),
                 Item::Restart => self.restart(),
             }
         }
@@ -93,7 +93,7 @@ impl Worker {
             self.end_stretch();
         }
         self.timed = timed;
-        self.core.calls_mut().abandon();
+        self.core.state_mut().calls_mut().abandon();
     }
 
     fn end_stretch(&mut self) {
@@ -103,7 +103,7 @@ impl Worker {
     }
 
     fn drain_calls(&mut self) {
-        let calls = &mut self.core.calls_mut().finished;
+        let calls = &mut self.core.state_mut().calls_mut().finished;
         self.whole.calls(calls);
         if let Some(sample) = &mut self.sample {
             sample.calls.extend_from_slice(calls);
@@ -121,7 +121,7 @@ impl Worker {
 
     fn restart(&mut self) {
         self.drain_calls();
-        self.core.calls_mut().abandon();
+        self.core.state_mut().calls_mut().abandon();
         self.sample = None;
         self.whole = Totals::default();
         self.sampled = Totals::default();
@@ -138,8 +138,8 @@ impl Worker {
         Measured {
             layout: Layout::of(&*self.core),
             last: Reading::of(&*self.core),
-            checks: self.core.accelerator().checks(),
-            abandoned_calls: self.core.calls_mut().abandoned,
+            checks: self.core.state().accelerator().checks(),
+            abandoned_calls: self.core.state_mut().calls_mut().abandoned,
             whole: self.whole,
             sampled: self.sampled,
             points: self.points,

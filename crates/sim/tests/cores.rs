@@ -11,7 +11,7 @@ use params::{ConfigError, Param, ParamDoc, toml};
 use program::Program;
 use stats::{Counts, Walk};
 use stream::CallKind;
-use uarch::functional::{Functional, SiteCursor};
+use uarch::functional::{Functional, SiteCursor, State};
 use uarch::kind::{CoreKind, Kind};
 use uarch::machine::CoreSection;
 use uarch::{Component, Core, CoreCounters, CpiStack, Machine, Step};
@@ -102,10 +102,13 @@ impl Core for Scalar {
         let all = self.counters.retired + self.counters.injected;
         all * u64::from(self.params.instruction)
     }
-    fn functional(&self) -> &Functional {
+    fn warm(&mut self, step: &Step) {
+        self.functional.warm(step);
+    }
+    fn state(&self) -> &dyn State {
         &self.functional
     }
-    fn functional_mut(&mut self) -> &mut Functional {
+    fn state_mut(&mut self) -> &mut dyn State {
         &mut self.functional
     }
 }

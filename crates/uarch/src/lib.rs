@@ -19,9 +19,9 @@ pub mod step;
 
 pub use crate::calls::{Call, CallTracker};
 pub use crate::core::Core;
-pub use crate::functional::Functional;
+pub use crate::functional::{Functional, State};
 pub use crate::machine::{CodeView, Machine};
-pub use crate::observe::{Observer, Times};
+pub use crate::observe::{Observer, Times, WithDevice};
 pub use crate::ooo::{CoreCounters, OutOfOrder};
 pub use crate::params::CoreParams;
 pub use crate::retire::{Component, CpiStack};

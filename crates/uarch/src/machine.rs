@@ -184,6 +184,7 @@ impl Machine {
 
     fn check(&self) -> Result<(), ConfigError> {
         self.family()?;
+        self.memory.validate().map_err(|error| ConfigError(format!("memory.{}", error.0)))?;
         self.core.kind.check(self)
     }
 }

@@ -1,6 +1,7 @@
 //! The uop observer: every uop has its event times, and this is where they can be read.
 
 use decode::Uop;
+use memory::{Flat, Mapping, Ranged};
 
 /// Execution times of a uop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,9 @@ pub struct Times {
 /// Sees each fused uop allocate and retire, and each uop execute, in program order.
 /// `()` watches nothing and costs nothing.
 pub trait Observer {
+    /// What data addresses mean to the watched core: [`Flat`], which costs nothing, but for
+    /// measurements that need another.
+    type Mapping: Mapping;
     /// A fused uop: delivered by fetch and decode, then allocated.
     #[inline(always)]
     fn allocated(&mut self, _delivered: u64, _allocated: u64) {}
@@ -32,4 +36,13 @@ pub trait Observer {
     fn retired(&mut self, _cycle: u64) {}
 }
 
-impl Observer for () {}
+impl Observer for () {
+    type Mapping = Flat;
+}
+
+/// Watches nothing, on a machine with a device behind an address range.
+pub struct WithDevice;
+
+impl Observer for WithDevice {
+    type Mapping = Ranged;
+}

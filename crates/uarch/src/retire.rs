@@ -34,8 +34,10 @@ stats::causes! {
     Execute = "execute",
     /// Loads that hit L1D.
     LoadL1 = "load_l1",
-    /// Loads served by L2.
+    /// Loads served by the first level beyond L1D, or by a line on its way to L1D.
     LoadL2 = "load_l2",
+    /// Loads served by a level between that one and the last-level cache.
+    LoadL3 = "load_l3",
     /// Loads served by the last-level cache.
     LoadLlc = "load_llc",
     /// Loads served by DRAM.

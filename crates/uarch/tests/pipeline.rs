@@ -4,6 +4,7 @@ mod rig;
 
 use decode::Block;
 use mallacc_uarch::{Component, Machine};
+use memory::{Alias, Ranged};
 use rig::{DATA, Rig, close};
 
 const ADD_RAX_RAX: &str = "48 01 c0";
@@ -49,12 +50,12 @@ fn a_pointer_chase_in_a_scratch_pad_takes_its_latency_and_independent_loads_hide
         machine.memory.scratchpad.base = DATA;
         machine.memory.scratchpad.size = 4096;
         machine.memory.scratchpad.latency = latency;
-        let mut rig = Rig::with(machine.clone());
+        let mut rig = Rig::<Ranged>::mapped(machine.clone(), "none");
         close(rig.unrolled(&["48 8b 00"], &[DATA], 200), latency as f64); // mov rax,[rax]
         // mov rbx,[rax] and seven nops: eight fused uops.
         let (width, mut code) = (f64::from(machine.core.allocate_width), vec!["48 8b 18"]);
         code.extend([NOP; 7]);
-        close(Rig::with(machine).unrolled(&code, &[DATA], 400), 8.0 / width);
+        close(Rig::<Ranged>::mapped(machine, "none").unrolled(&code, &[DATA], 400), 8.0 / width);
     }
 }
 
@@ -406,7 +407,7 @@ fn moves_beyond_the_entries_for_shared_registers_execute() {
 
 #[test]
 fn a_load_that_misses_the_first_level_tlb_issues_again_after_its_translation() {
-    let mut rig = Rig::new();
+    let mut rig = Rig::<Alias>::mapped(Machine::default(), "none");
     // mov rax,[rax+rcx], each from another page, all of them mapped to one frame.
     let block = rig.block(0x40_0000, &["48 8b 04 08"]);
     rig.touch(&block, &[DATA]);
@@ -430,7 +431,7 @@ fn a_load_that_misses_the_first_level_tlb_issues_again_after_its_translation() {
 
 #[test]
 fn loads_that_wait_for_one_page_all_take_their_port_twice() {
-    let mut rig = Rig::new();
+    let mut rig = Rig::<Alias>::mapped(Machine::default(), "none");
     // Eight loads from one page: on two ports four cycles, and issued again four more.
     let block = rig.block(0x40_0000, &["48 8b 03"; 8]);
     rig.touch(&block, &[DATA; 8]);

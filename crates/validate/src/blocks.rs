@@ -4,6 +4,7 @@ use std::fmt;
 
 use accel::Choice;
 use decode::{Block, Decoder};
+use memory::Alias;
 use params::ConfigError;
 use stream::BlockDef;
 use uarch::{Component, Machine, Observer, OutOfOrder, Step};
@@ -128,6 +129,13 @@ pub struct Prediction {
     pub bound_by: Vec<(&'static str, f64)>,
 }
 
+/// Watches nothing; all pages of a block's data are one frame.
+struct Unwatched;
+
+impl Observer for Unwatched {
+    type Mapping = Alias;
+}
+
 /// Predicts blocks on one machine.
 pub struct Blocks {
     machine: Machine,
@@ -144,18 +152,18 @@ impl Blocks {
     pub fn new(machine: &Machine) -> Result<Self, BlockError> {
         let decoder = machine.view()?.decoder();
         let blocks = Self { machine: in_first_level(machine), decoder };
-        blocks.core(())?;
+        blocks.core(Unwatched)?;
         Ok(blocks)
     }
 
-    fn core<O: Observer>(&self, observer: O) -> Result<OutOfOrder<O>, BlockError> {
+    fn core<O: Observer<Mapping = Alias>>(&self, observer: O) -> Result<OutOfOrder<O>, BlockError> {
         let accelerator = Choice::baseline().build()?;
         Ok(OutOfOrder::new(&self.machine, accelerator, observer)?)
     }
 
     /// Steady-state cycles per iteration of the block.
     pub fn predict(&self, bytes: &[u8]) -> Result<Prediction, BlockError> {
-        let mut run = self.start(bytes, ())?;
+        let mut run = self.start(bytes, Unwatched)?;
         let (before, measured) = run.copies();
         run.advance(before);
         let from = (run.core.cycles(), run.core.counters().uops, run.core.cpi_stack());
@@ -198,7 +206,11 @@ impl Blocks {
         Ok(std::mem::take(run.core.observer_mut()).finish(text))
     }
 
-    fn start<O: Observer>(&self, bytes: &[u8], observer: O) -> Result<Run<O>, BlockError> {
+    fn start<O: Observer<Mapping = Alias>>(
+        &self,
+        bytes: &[u8],
+        observer: O,
+    ) -> Result<Run<O>, BlockError> {
         let def = code::block_def(bytes, unroll::CODE)?;
         let unrolled = Unrolled::new(&self.decoder, def);
         let line = self.machine.memory.line;
@@ -216,26 +228,25 @@ const OUTER_SETS: u64 = 64;
 fn in_first_level(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     let memory = &mut machine.memory;
-    // The last level includes the first ones, so that it must hold them.
+    // An inclusive level must hold the first ones.
     let first = memory.l1i.size + memory.l1d.size;
-    for (size, assoc, least) in
-        [(&mut memory.l2.size, memory.l2.assoc, 0), (&mut memory.llc.size, memory.llc.assoc, first)]
-    {
-        let set = u64::from(assoc) * memory.line;
-        *size = (*size).min(set * OUTER_SETS.max(least.div_ceil(set).next_power_of_two()));
+    for level in &mut memory.level {
+        let set = u64::from(level.assoc) * memory.line;
+        let least = if level.inclusive { first.div_ceil(set).next_power_of_two() } else { 0 };
+        level.size = level.size.min(set * OUTER_SETS.max(least));
     }
     machine
 }
 
 /// A block on its way through a core.
-struct Run<O: Observer> {
+struct Run<O: Observer<Mapping = Alias>> {
     core: OutOfOrder<O>,
     unrolled: Unrolled,
     /// Bytes of a line.
     line: u64,
 }
 
-impl<O: Observer> Run<O> {
+impl<O: Observer<Mapping = Alias>> Run<O> {
     /// Copies before the measurement, and measured.
     fn copies(&self) -> (u64, u64) {
         let block = self.unrolled.block();

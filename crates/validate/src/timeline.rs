@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use decode::{Uop, UopFlags, UopKind};
+use memory::Alias;
 use uarch::{Observer, Times};
 
 /// One uop and its event cycles, counted from the first event of the timeline.
@@ -79,6 +80,8 @@ impl UopLog {
 }
 
 impl Observer for UopLog {
+    type Mapping = Alias;
+
     fn allocated(&mut self, delivered: u64, allocated: u64) {
         self.delivered = delivered;
         self.allocated = allocated;

@@ -53,13 +53,14 @@ fn the_reach_follows_the_entries_of_the_machine() {
 #[test]
 fn the_core_adds_nothing_to_what_the_memory_takes_and_prefetchers_are_what_helps_a_line() {
     let mut machine = Machine::default();
-    let f = &mut machine.memory.prefetch;
-    (f.ip_stride, f.next_line, f.streamer, f.adjacent) = (false, false, false, false);
+    machine.memory.l1d.prefetchers.clear();
+    machine.memory.level.iter_mut().for_each(|level| level.prefetchers.clear());
     let mut far = Chase::lines(&machine, 32 << 20, Order::Linear).unwrap();
     let dram = &machine.memory.dram;
     let open_row = (dram.path_ns + dram.tcl_ns + dram.burst_ns) / 1000.0;
     let open_row = open_row * machine.memory.clock_mhz as f64;
-    let least = (machine.memory.llc.latency + machine.memory.llc.path) as f64 + open_row;
+    let last = machine.memory.level.last().unwrap();
+    let least = last.load_to_use() as f64 + open_row;
     let mean = far.cycles_per_access();
     assert!(mean > least, "{mean:.1}, at least {least:.1} from memory");
 }

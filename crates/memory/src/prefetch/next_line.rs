@@ -1,5 +1,5 @@
-//! L1D: the next line (the manual's "DCU prefetcher"). Two accesses to ascending neighbouring
-//! lines ask for the one after them.
+//! The next line: after two accesses to ascending neighbouring lines (the manual's "DCU
+//! prefetcher"), or on every miss.
 
 use crate::translate::PAGE_SHIFT;
 
@@ -15,13 +15,34 @@ impl NextLine {
         Self { last: u64::MAX - 1, line_shift: line.trailing_zeros() }
     }
 
-    /// Sees an access to `line`; the answer is a line to prefetch, of the same 4 KB page.
+    /// Sees an access; the answer is a line to prefetch, of the same 4 KB page.
     #[inline(always)]
-    pub(crate) fn load(&mut self, line: u64) -> Option<u64> {
+    pub(crate) fn load(&mut self, addr: u64) -> Option<u64> {
+        let line = addr >> self.line_shift;
         let ascending = line == self.last + 1;
         self.last = line;
         let same_page = (line ^ (line + 1)) >> (PAGE_SHIFT - self.line_shift) == 0;
         (ascending && same_page).then_some(line + 1)
+    }
+}
+
+/// Stateless.
+#[derive(Clone, Debug)]
+pub(crate) struct NextOnMiss {
+    line_shift: u32,
+}
+
+impl NextOnMiss {
+    pub(crate) fn new(line: u64) -> Self {
+        Self { line_shift: line.trailing_zeros() }
+    }
+
+    /// Sees an access; the answer is a line to prefetch, of the same 4 KB page.
+    pub(crate) fn access(&self, addr: u64, missed: bool) -> Option<u64> {
+        let line = addr >> self.line_shift;
+        let next = line.wrapping_add(1);
+        let same_page = (line ^ next) >> (PAGE_SHIFT - self.line_shift) == 0;
+        (missed && same_page).then_some(next)
     }
 }
 
@@ -32,7 +53,7 @@ mod tests {
     #[test]
     fn two_ascending_lines_ask_for_the_third_and_never_beyond_the_page() {
         let mut prefetcher = NextLine::new(64);
-        let asked: Vec<_> = (60..66).map(|line| prefetcher.load(line)).collect();
+        let asked: Vec<_> = (60..66).map(|line| prefetcher.load(line * 64)).collect();
         // 64 lines of 64 bytes to a page: line 64 is the next page's first.
         assert_eq!(asked, [None, Some(62), Some(63), None, Some(65), Some(66)]);
     }
@@ -40,6 +61,6 @@ mod tests {
     #[test]
     fn repeated_and_descending_lines_ask_for_nothing() {
         let mut prefetcher = NextLine::new(64);
-        assert!([9, 9, 8, 7, 7].iter().all(|line| prefetcher.load(*line).is_none()));
+        assert!([9, 9, 8, 7, 7].iter().all(|line| prefetcher.load(line * 64).is_none()));
     }
 }

@@ -1,4 +1,4 @@
-//! L2 streamer: follows ascending or descending requests within a 4 KB page and runs ahead.
+//! Follows ascending or descending accesses within a 4 KB page and runs ahead.
 
 use crate::params::PrefetchParams;
 use crate::translate::PAGE_SHIFT;
@@ -16,22 +16,6 @@ struct Stream {
     steps: u32,
 }
 
-/// Lines to prefetch: `count` lines from `first` on, in steps of `step`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) first: u64,
-    pub(crate) step: i64,
-    pub(crate) count: u64,
-}
-
-impl Run {
-    pub(crate) const NONE: Self = Self { first: 0, step: 0, count: 0 };
-
-    pub(crate) fn line(&self, n: u64) -> u64 {
-        self.first.wrapping_add_signed(self.step * n as i64)
-    }
-}
-
 /// The streams; a page has one place, which it shares with pages of the same low bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Streamer {
@@ -39,6 +23,7 @@ pub(crate) struct Streamer {
     distance: u64,
     degree: u64,
     confirm: u32,
+    line_shift: u32,
     lines_shift: u32,
 }
 
@@ -50,24 +35,26 @@ impl Streamer {
             distance: params.streamer_distance.into(),
             degree: params.streamer_degree.into(),
             confirm: params.streamer_confirm,
+            line_shift: line.trailing_zeros(),
             lines_shift: PAGE_SHIFT - line.trailing_zeros(),
         }
     }
 
-    /// Sees a request to the L2.
-    pub(crate) fn request(&mut self, line: u64) -> Run {
+    /// Sees an access.
+    pub(crate) fn request(&mut self, addr: u64, wanted: &mut Vec<u64>) {
+        let line = addr >> self.line_shift;
         let page = line >> self.lines_shift;
         let at = page as usize & (self.streams.len() - 1);
         let stream = &mut self.streams[at];
         if stream.page != page {
             *stream = Stream { page, last: line, front: line, direction: 0, steps: 0 };
-            return Run::NONE;
+            return;
         }
         let moved = line as i64 - stream.last as i64;
         stream.last = line;
         let direction = moved.signum() as i8;
         if direction == 0 {
-            return Run::NONE;
+            return;
         }
         if direction != stream.direction {
             stream.direction = direction;
@@ -76,24 +63,24 @@ impl Streamer {
         }
         stream.steps = (stream.steps + 1).min(self.confirm);
         if stream.steps < self.confirm {
-            return Run::NONE;
+            return;
         }
         let first_line = page << self.lines_shift;
         let last_line = first_line + (1 << self.lines_shift) - 1;
-        let (front, step) = (stream.front, i64::from(direction));
-        let (run, front) = if direction > 0 {
+        let front = stream.front;
+        stream.front = if direction > 0 {
             let front = front.max(line);
             let end = (line + self.distance).min(last_line).min(front + self.degree);
-            (Run { first: front + 1, step, count: end - front }, end)
+            wanted.extend(front + 1..=end);
+            end
         } else {
             let front = front.min(line);
             let end = (line.saturating_sub(self.distance))
                 .max(first_line)
                 .max(front.saturating_sub(self.degree));
-            (Run { first: front.wrapping_sub(1), step, count: front - end }, end)
+            wanted.extend((end..front).rev());
+            end
         };
-        stream.front = front;
-        run
     }
 }
 
@@ -113,8 +100,9 @@ mod tests {
     }
 
     fn asked(streamer: &mut Streamer, line: u64) -> Vec<u64> {
-        let run = streamer.request(line);
-        (0..run.count).map(|n| run.line(n)).collect()
+        let mut wanted = Vec::new();
+        streamer.request(line * 64, &mut wanted);
+        wanted
     }
 
     #[test]

@@ -69,6 +69,8 @@ fn parameters(toml: &str) -> Html {
     let mut blocks: Vec<(String, Html)> = vec![("machine".into(), Html::default())];
     for line in toml.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(table) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            // An element of a list stands in two brackets.
+            let table = table.trim_matches(['[', ']']);
             blocks.push((table.to_owned(), Html::default()));
             continue;
         }
@@ -91,11 +93,14 @@ mod tests {
 
     #[test]
     fn every_line_of_the_machine_is_shown_under_its_table() {
-        let html = parameters("name = \"x<y\"\n\n[core.decode]\nwidth = 4\nodd line\n");
+        let html = parameters(
+            "name = \"x<y\"\n\n[core.decode]\nwidth = 4\nodd line\n\
+             [[memory.level]]\nassoc = 8\n",
+        );
         let expected = "<div class=\"machine\">\
              <div><h4>machine</h4><dl><dt>name</dt><dd>&quot;x&lt;y&quot;</dd></dl></div>\
              <div><h4>core.decode</h4><dl><dt>width</dt><dd>4</dd><dt>odd line</dt><dd></dd></dl>\
-             </div></div>";
+             </div><div><h4>memory.level</h4><dl><dt>assoc</dt><dd>8</dd></dl></div></div>";
         assert_eq!(html.as_str(), expected);
     }
 }

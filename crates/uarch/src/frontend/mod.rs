@@ -24,7 +24,7 @@ mod near;
 mod uop_cache;
 
 use decode::{Block, Insn};
-use memory::Memory;
+use memory::{Mapping, Memory};
 use params::ConfigError;
 
 use crate::kind::check_ranges;
@@ -45,7 +45,7 @@ pub trait FetchPort {
     fn fetch_line(&mut self, addr: u64, cycle: u64) -> u64;
 }
 
-impl FetchPort for Memory {
+impl<M: Mapping> FetchPort for Memory<M> {
     #[inline(always)]
     fn fetch_line(&mut self, addr: u64, cycle: u64) -> u64 {
         self.fetch(addr, cycle).ready

@@ -3,6 +3,8 @@
 use decode::BranchKind;
 use predict::BranchKind as Predicted;
 
+use memory::Mapping;
+
 use super::Functional;
 use crate::step::Step;
 
@@ -32,7 +34,7 @@ pub enum BranchOutcome {
     },
 }
 
-impl Functional {
+impl<M: Mapping> Functional<M> {
     /// Predicts the block's branch and trains the predictors with its outcome. `retired`: when the
     /// block's last instruction retired; a return ends a call then.
     #[inline(always)]

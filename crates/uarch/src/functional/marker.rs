@@ -5,6 +5,8 @@ use decode::Reg;
 use stream::MarkerOp;
 use stream::marker::MarkerSite;
 
+use memory::Mapping;
+
 use super::Functional;
 use crate::step::Step;
 
@@ -90,7 +92,7 @@ impl Markers {
     }
 }
 
-impl Functional {
+impl<M: Mapping> Functional<M> {
     /// A marker executes. `began`, if the core keeps time: when the first instruction of the
     /// marker's block retired, 0 if it has not yet ([`crate::CallTracker::begin`]); without it
     /// calls neither begin nor end.

@@ -21,7 +21,7 @@ pub use repeat::{Repeats, each_iteration};
 
 use accel::{Accelerator, InjectKind, Reply};
 use decode::Block;
-use memory::Memory;
+use memory::{Flat, Mapping, Memory, Shared};
 use params::ConfigError;
 use predict::Predictor;
 use stats::{Counts, Walk};
@@ -31,9 +31,9 @@ use crate::machine::Machine;
 use crate::step::{NO_ADDRESS, Step};
 
 /// The state of a core apart from time.
-pub struct Functional {
+pub struct Functional<M: Mapping = Flat> {
     /// Its caches, TLBs and memory.
-    pub memory: Memory,
+    pub memory: Memory<M>,
     /// Its branch predictors.
     pub predictor: Predictor,
     /// Allocator calls, finished and open.
@@ -46,11 +46,53 @@ pub struct Functional {
     line: u64,
 }
 
-impl Functional {
+/// What the surroundings of a core ask of its functional half, whatever data addresses mean to it.
+pub trait State {
+    /// The program unmapped a range of `len` bytes, or gave it back.
+    fn unmap(&mut self, addr: u64, len: u64);
+
+    /// Takes out the shared half of the memory hierarchy, to lend it to another core. Until one is
+    /// put back, nothing may execute here.
+    fn take_shared(&mut self) -> Option<Box<Shared>>;
+
+    /// Puts in a shared half, which must come from a memory of equal parameters; the answer is the
+    /// one that was here.
+    fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>>;
+
+    /// The accelerator, for its counters and checks.
+    fn accelerator(&self) -> &dyn Accelerator;
+
+    /// Allocator calls: finished ones are the caller's to drain.
+    fn calls_mut(&mut self) -> &mut CallTracker;
+}
+
+impl<M: Mapping> State for Functional<M> {
+    fn unmap(&mut self, addr: u64, len: u64) {
+        self.memory.unmap(addr, len);
+    }
+
+    fn take_shared(&mut self) -> Option<Box<Shared>> {
+        self.memory.take_shared()
+    }
+
+    fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>> {
+        self.memory.put_shared(shared)
+    }
+
+    fn accelerator(&self) -> &dyn Accelerator {
+        self.markers.accelerator()
+    }
+
+    fn calls_mut(&mut self) -> &mut CallTracker {
+        &mut self.calls
+    }
+}
+
+impl<M: Mapping> Functional<M> {
     /// Cold caches and predictors.
     pub fn new(machine: &Machine, accelerator: Box<dyn Accelerator>) -> Result<Self, ConfigError> {
         Ok(Self {
-            memory: Memory::new(&machine.memory)?,
+            memory: Memory::mapped(&machine.memory)?,
             predictor: Predictor::new(&machine.predict)?,
             calls: CallTracker::default(),
             markers: Markers::new(accelerator),
@@ -103,7 +145,7 @@ impl Functional {
             return;
         }
         if slot.store {
-            self.memory.warm_store(pc, address, u32::from(slot.size));
+            self.memory.warm_store(address, u32::from(slot.size));
         } else {
             self.memory.warm_load(pc, address, u32::from(slot.size));
         }
@@ -162,7 +204,7 @@ impl Functional {
     }
 }
 
-impl Counts for Functional {
+impl<M: Mapping> Counts for Functional<M> {
     fn visit(&self, walk: &mut Walk<'_>) {
         self.memory.statistics().visit(walk);
         self.predictor.statistics().visit(walk);

@@ -297,7 +297,7 @@ impl<O: Observer> OutOfOrder<O> {
         match self.stores.older(address, size, issued) {
             Older::None => {
                 self.stores.resolve(pc, false);
-                (access.ready, load_component(access))
+                (access.ready, self.load_component(access))
             }
             Older::Forward { data_issued, address_issued } => {
                 self.counters.forwards += 1;
@@ -318,6 +318,19 @@ impl<O: Observer> OutOfOrder<O> {
                 let done = access.ready.max(written + u64::from(self.params.store_forward_fail));
                 (done, Component::Forward)
             }
+        }
+    }
+
+    /// What waiting for a load is charged to.
+    #[inline(always)]
+    fn load_component(&self, access: &memory::Access) -> Component {
+        use memory::{Level, TlbLevel};
+        match access.level {
+            Level::L1 if access.tlb == TlbLevel::L1 => Component::LoadL1,
+            Level::L1 => Component::LoadTlb,
+            Level::FillBuffer => Component::LoadL2,
+            Level::Outer(level) => self.served_by[usize::from(level) % LEVELS],
+            Level::Dram => Component::LoadDram,
         }
     }
 
@@ -358,15 +371,12 @@ impl<O: Observer> OutOfOrder<O> {
     }
 }
 
-/// What waiting for a load is charged to.
-#[inline(always)]
-fn load_component(access: &memory::Access) -> Component {
-    use memory::{Level, TlbLevel};
-    match access.level {
-        Level::L1 if access.tlb == TlbLevel::L1 => Component::LoadL1,
-        Level::L1 => Component::LoadTlb,
-        Level::FillBuffer | Level::L2 => Component::LoadL2,
-        Level::Llc => Component::LoadLlc,
-        Level::Dram => Component::LoadDram,
-    }
+/// What waiting for a load is charged to, by the level beyond the first that served it: the first,
+/// the last, and what lies between them. A lone one is the last-level cache.
+pub(super) fn served_by(levels: usize) -> [Component; LEVELS] {
+    std::array::from_fn(|level| match level {
+        _ if level + 1 == levels => Component::LoadLlc,
+        0 => Component::LoadL2,
+        _ => Component::LoadL3,
+    })
 }

@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::frontend;
 use crate::kind::{CoreKind, check_ranges};
 use crate::machine::Machine;
+use crate::observe::WithDevice;
 use crate::params::CoreParams;
 
 /// The out-of-order core's registry entry.
@@ -46,6 +47,10 @@ impl CoreKind for OutOfOrderKind {
         machine: &Machine,
         accelerator: Box<dyn Accelerator>,
     ) -> Result<Box<dyn Core>, ConfigError> {
-        Ok(Box::new(OutOfOrder::new(machine, accelerator, ())?))
+        // Only a machine that declares a device pays for one.
+        Ok(match machine.memory.scratchpad.size {
+            0 => Box::new(OutOfOrder::new(machine, accelerator, ())?),
+            _ => Box::new(OutOfOrder::new(machine, accelerator, WithDevice)?),
+        })
     }
 }

@@ -30,7 +30,7 @@ use stats::{Counts, Walk, counters};
 
 use crate::core::Core;
 use crate::frontend::{CodeLines, FetchCause, FrontEnd};
-use crate::functional::{Functional, SiteCursor, each_iteration};
+use crate::functional::{Functional, SiteCursor, State, each_iteration};
 use crate::machine::Machine;
 use crate::observe::{Observer, Times};
 use crate::params::CoreParams;
@@ -44,6 +44,9 @@ use store::PendingStore;
 use stores::Stores;
 
 pub use kind::OutOfOrderKind;
+
+/// Cache levels beyond the first at most; a power of two.
+const LEVELS: usize = 4;
 
 counters! {
     /// Event counts of a core; caches and predictors keep their own.
@@ -83,7 +86,7 @@ pub struct OutOfOrder<O: Observer = ()> {
     page_fault_cycles: u64,
     /// Bytes of a line.
     line: u64,
-    functional: Functional,
+    functional: Functional<O::Mapping>,
     fetch: FrontEnd,
     allocator: Allocator,
     ports: Ports,
@@ -92,6 +95,8 @@ pub struct OutOfOrder<O: Observer = ()> {
     units: Vec<AcceleratorUnit>,
     stores: Stores,
     retire: Retire,
+    /// What waiting for a load is charged to, by the level beyond the first that served it.
+    served_by: [Component; LEVELS],
     /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that no index
     /// needs a check.
     ready: [u64; 1 << u8::BITS],
@@ -162,6 +167,7 @@ impl<O: Observer> OutOfOrder<O> {
             units,
             stores: Stores::new(),
             retire: Retire::new(params.retire_width, u64::from(params.allocate_to_issue)),
+            served_by: execute::served_by(machine.memory.level.len()),
             ready: [0; 1 << u8::BITS],
             from_load: 0,
             moves: Moves::new(params.move_entries),
@@ -369,8 +375,8 @@ impl<O: Observer> OutOfOrder<O> {
         self.retire.stack
     }
 
-    /// See [`Core::functional_mut`].
-    pub fn functional_mut(&mut self) -> &mut Functional {
+    /// What it knows apart from time.
+    pub fn functional_mut(&mut self) -> &mut Functional<O::Mapping> {
         &mut self.functional
     }
 }
@@ -397,11 +403,15 @@ impl<O: Observer + Send> Core for OutOfOrder<O> {
         self.cycles()
     }
 
-    fn functional(&self) -> &Functional {
+    fn warm(&mut self, step: &Step) {
+        self.warm(step);
+    }
+
+    fn state(&self) -> &dyn State {
         &self.functional
     }
 
-    fn functional_mut(&mut self) -> &mut Functional {
-        self.functional_mut()
+    fn state_mut(&mut self) -> &mut dyn State {
+        &mut self.functional
     }
 }

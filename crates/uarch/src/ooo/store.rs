@@ -8,7 +8,6 @@ pub struct PendingStore {
     slot: u16,
     address: u64,
     size: u8,
-    pc: u64,
     address_issued: u64,
     data_issued: u64,
     /// It writes nothing, but takes this many cycles (`sfence`); 0 for stores.
@@ -22,12 +21,10 @@ impl<O: Observer> OutOfOrder<O> {
         known.unwrap_or_else(|| {
             let at = self.pending_count.min(self.pending.len() - 1);
             let slot = usize::from(uop.slot);
-            let insn = &step.block.insns[usize::from(uop.insn)];
             self.pending[at] = PendingStore {
                 slot: uop.slot,
                 address: step.addresses.get(slot).copied().unwrap_or(NO_ADDRESS),
                 size: step.block.slots.get(slot).map_or(8, |s| s.size),
-                pc: step.block.addr + u64::from(insn.offset),
                 address_issued: 0,
                 data_issued: 0,
                 fence: if uop.flags.has(UopFlags::STORE_FENCE) { uop.latency } else { 0 },
@@ -85,12 +82,8 @@ impl<O: Observer> OutOfOrder<O> {
                 self.allocator.store_done(done);
                 continue;
             }
-            let access = self.functional.memory.store(
-                store.pc,
-                store.address,
-                u32::from(store.size),
-                retired + 1,
-            );
+            let access =
+                self.functional.memory.store(store.address, u32::from(store.size), retired + 1);
             self.written = (self.written + 1).max(access.ready);
             self.allocator.store_done(self.written);
             self.stores.push(

@@ -4,6 +4,8 @@
 use accel::Choice;
 use decode::{Block, Decoder, Uop};
 use mallacc_uarch::{Machine, NO_ADDRESS, Observer, OutOfOrder, Step, Times};
+use memory::{Flat, Mapping};
+use std::marker::PhantomData;
 use stream::BlockDef;
 use stream::marker::{MAGIC, MarkerOp, SLOT};
 
@@ -22,11 +24,12 @@ pub struct Seen {
     pub uops: Vec<(Uop, Times)>,
 }
 
-/// Keeps all event times.
-#[derive(Default)]
-pub struct Log(pub Vec<Seen>);
+/// Keeps all event times of a core with this mapping of data addresses.
+pub struct Log<M>(pub Vec<Seen>, PhantomData<M>);
 
-impl Observer for Log {
+impl<M: Mapping> Observer for Log<M> {
+    type Mapping = M;
+
     fn allocated(&mut self, delivered: u64, allocated: u64) {
         self.0.push(Seen { delivered, allocated, ..Seen::default() });
     }
@@ -43,9 +46,9 @@ impl Observer for Log {
 }
 
 /// A core under test.
-pub struct Rig {
+pub struct Rig<M: Mapping = Flat> {
     pub machine: Machine,
-    pub core: OutOfOrder<Log>,
+    pub core: OutOfOrder<Log<M>>,
     decoder: Decoder,
     blocks: u32,
 }
@@ -60,8 +63,14 @@ impl Rig {
     }
 
     pub fn accelerated(machine: Machine, accelerator: &str) -> Self {
+        Self::mapped(machine, accelerator)
+    }
+}
+
+impl<M: Mapping> Rig<M> {
+    pub fn mapped(machine: Machine, accelerator: &str) -> Self {
         let accelerator = Choice::parse(accelerator).unwrap().build().unwrap();
-        let core = OutOfOrder::new(&machine, accelerator, Log::default()).unwrap();
+        let core = OutOfOrder::new(&machine, accelerator, Log(Vec::new(), PhantomData)).unwrap();
         let decoder = machine.view().unwrap().decoder();
         Self { machine, core, decoder, blocks: 0 }
     }

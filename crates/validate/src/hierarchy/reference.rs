@@ -77,23 +77,30 @@ impl Reference {
     pub fn latency(&self, machine: &Machine, order: Order, bytes: u64) -> Option<Range> {
         let level = level(machine, bytes)?;
         match order {
-            Order::Random => Some(self.random[level]),
+            Order::Random => self.random.get(level).copied(),
             // The first level answers alike in every order.
             Order::Linear if level == 0 => Some(self.random[0]),
-            Order::Linear if level == 3 => Some(self.linear),
+            Order::Linear if level == machine.memory.level.len() + 1 => Some(self.linear),
             Order::Linear => None,
         }
     }
 }
 
-/// Which level answers a chase over so many bytes: 0 to 2 a cache, 3 memory; none in between.
+/// Which level answers a chase over so many bytes: 0 the first, then those beyond it, at last
+/// memory; none in between.
 fn level(machine: &Machine, bytes: u64) -> Option<usize> {
     let memory = &machine.memory;
-    let caches = [memory.l1d.size, memory.l2.size, memory.llc.size];
-    let room = [caches[0], caches[1] / ROOM.1 * ROOM.0, caches[2] / ROOM.1 * ROOM.0];
-    let from = [0, APART * caches[0], APART * caches[1]];
-    let cache = (0..caches.len()).find(|&i| (from[i]..=room[i]).contains(&bytes));
-    cache.or((bytes >= FAR * caches[2]).then_some(caches.len()))
+    if bytes <= memory.l1d.size {
+        return Some(0);
+    }
+    let mut before = memory.l1d.size;
+    for (level, cache) in memory.level.iter().enumerate() {
+        if (APART * before..=cache.size / ROOM.1 * ROOM.0).contains(&bytes) {
+            return Some(level + 1);
+        }
+        before = cache.size;
+    }
+    (bytes >= FAR * before).then_some(memory.level.len() + 1)
 }
 
 #[cfg(test)]

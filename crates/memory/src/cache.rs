@@ -1,0 +1,185 @@
+//! One cache: contents, times, prefetchers and counters. What moves between caches is in
+//! [`crate::private`].
+
+use crate::array::{Array, Slot, Victim};
+use crate::calendar::Calendar;
+use crate::fill::Fill;
+use crate::params::{L1dParams, L1iParams, LevelParams, MemoryParams};
+use crate::prefetch::Prefetcher;
+use crate::replacement::Policy;
+use crate::slots::Slots;
+use crate::statistics::CacheStatistics;
+use params::ConfigError;
+
+/// A cache of any level.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    pub(crate) array: Array,
+    /// Load-to-use of a hit.
+    pub(crate) latency: u64,
+    /// What bounds its lines on their way; without it, whoever asked keeps their arrivals.
+    pub(crate) in_flight: Option<Slots>,
+    /// A line that leaves it leaves everything inside it.
+    pub(crate) inclusive: bool,
+    pub(crate) prefetchers: Vec<Prefetcher>,
+    /// Lines that the prefetchers asked for and nobody has looked for yet.
+    pub(crate) wanted: Vec<u64>,
+    pub(crate) statistics: CacheStatistics,
+}
+
+/// What caches of all levels have in common in a machine file.
+struct Common<'a> {
+    key: &'a str,
+    size: u64,
+    assoc: u32,
+    latency: u64,
+    in_flight: u32,
+    replacement: &'a str,
+    prefetchers: &'a [String],
+}
+
+impl Cache {
+    fn new(p: &MemoryParams, common: &Common) -> Result<Self, ConfigError> {
+        let sets = common.size / p.line / u64::from(common.assoc);
+        let policy = Policy::find(&format!("{}.replacement", common.key), common.replacement)?;
+        let key = format!("{}.prefetchers", common.key);
+        let prefetcher = |name: &String| Prefetcher::find(&key, name, p);
+        Ok(Self {
+            array: Array::new(sets, common.assoc, common.in_flight > 0, policy),
+            latency: common.latency,
+            in_flight: (common.in_flight > 0).then(|| Slots::new(common.in_flight)),
+            inclusive: false,
+            prefetchers: common.prefetchers.iter().map(prefetcher).collect::<Result<_, _>>()?,
+            wanted: Vec::new(),
+            statistics: CacheStatistics::default(),
+        })
+    }
+
+    pub(crate) fn l1i(p: &MemoryParams) -> Result<Self, ConfigError> {
+        let L1iParams { size, assoc, latency, fill_buffers, replacement, prefetchers } = &p.l1i;
+        let common = Common {
+            key: "l1i",
+            size: *size,
+            assoc: *assoc,
+            latency: *latency,
+            in_flight: *fill_buffers,
+            replacement,
+            prefetchers,
+        };
+        Self::new(p, &common)
+    }
+
+    pub(crate) fn l1d(p: &MemoryParams) -> Result<Self, ConfigError> {
+        let L1dParams { size, assoc, latency, fill_buffers, replacement, prefetchers, .. } = &p.l1d;
+        let common = Common {
+            key: "l1d",
+            size: *size,
+            assoc: *assoc,
+            latency: *latency,
+            in_flight: *fill_buffers,
+            replacement,
+            prefetchers,
+        };
+        Self::new(p, &common)
+    }
+
+    /// The common case of a demand access, counted as a hit: the line is the most recently used
+    /// of its set, ready, and no prefetcher is to be credited.
+    #[inline(always)]
+    pub(crate) fn newest_and_ready<const TIMED: bool>(
+        &mut self,
+        line: u64,
+        cycle: u64,
+    ) -> Option<Slot> {
+        let by = if TIMED { cycle + self.latency } else { u64::MAX };
+        let slot = self.array.newest_settled(line, by)?;
+        self.statistics.hits += 1;
+        Some(slot)
+    }
+
+    /// A hit at `slot`: the cycle of use, and whether it waited for the line.
+    #[inline]
+    pub(crate) fn hit<const TIMED: bool>(
+        &mut self,
+        slot: Slot,
+        cycle: u64,
+        count: bool,
+    ) -> (u64, bool) {
+        self.statistics.hits += u64::from(count);
+        let ready = cycle + self.latency;
+        let fill = self.array.fill(slot);
+        let waits = TIMED && fill.ready() > ready;
+        if self.array.prefetched(slot) {
+            self.array.set_prefetched(slot, false);
+            self.statistics.prefetch_hits += 1;
+            self.statistics.prefetches_late += u64::from(waits);
+        }
+        if !waits {
+            return (ready, false);
+        }
+        let (usable, fill) = fill.used_at(cycle);
+        self.array.set_fill(slot, fill);
+        let waits = usable > ready;
+        self.statistics.hits_in_flight += u64::from(waits && count);
+        (usable.max(ready), waits)
+    }
+
+    /// Brings a line in; the answer is what had to leave.
+    pub(crate) fn bring(
+        &mut self,
+        line: u64,
+        fill: Fill,
+        prefetch: bool,
+    ) -> (Slot, Option<Victim>) {
+        let (slot, victim) = self.array.insert(line, fill);
+        self.array.set_prefetched(slot, prefetch);
+        self.statistics.prefetches += u64::from(prefetch);
+        self.statistics.evictions += u64::from(victim.is_some());
+        (slot, victim)
+    }
+}
+
+/// A cache beyond the first level, with its side towards the inner ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Outer {
+    pub(crate) name: String,
+    pub(crate) cache: Cache,
+    /// Hands a line inwards each interval.
+    pub(crate) port: Calendar,
+    /// The way of a request through this level, after which its prefetches follow.
+    pub(crate) pass: u64,
+}
+
+impl Outer {
+    /// Level `at` of the list.
+    pub(crate) fn new(p: &MemoryParams, at: usize) -> Result<Self, ConfigError> {
+        let level = &p.level[at];
+        let inside = if at == 0 { p.l1d.latency } else { p.level[at - 1].load_to_use() };
+        let mut cache = Cache::new(
+            p,
+            &Common {
+                key: &format!("level[{at}]"),
+                size: level.size,
+                assoc: level.assoc,
+                latency: level.load_to_use(),
+                in_flight: level.superqueue,
+                replacement: &level.replacement,
+                prefetchers: &level.prefetchers,
+            },
+        )?;
+        cache.inclusive = level.inclusive;
+        Ok(Self {
+            name: level.name.clone(),
+            cache,
+            port: Calendar::new(level.interval),
+            pass: level.load_to_use() - inside,
+        })
+    }
+}
+
+impl LevelParams {
+    /// Load-to-use of a hit, the way to an average slice included.
+    pub fn load_to_use(&self) -> u64 {
+        self.latency + self.path
+    }
+}
