@@ -26,9 +26,9 @@ Examples:
   mallacc show 3 --detail                        everything about run 3
   mallacc report 3 -o run3.html                  … as a page with charts
 
-Exit status: the program's own (128 + N when signal N killed it); 2 usage or configuration, 3 a
-malloc cache held a wrong pointer, 125 mallacc failed, 126 the program cannot be run, 127 it was
-not found, 130 Ctrl-C.";
+Exit status: the program's own (128 + N when signal N killed it); 2 wrong usage or configuration,
+3 a malloc cache returned a wrong pointer, 125 mallacc failed, 126 the program cannot be executed,
+127 it was not found, 130 Ctrl-C.";
 
 /// What would hardware help for malloc buy your program?
 #[derive(Debug, Parser)]
@@ -49,12 +49,12 @@ pub enum Command {
   mallacc run --workload xalan --max 50M
   mallacc run --deterministic --format json --output run.json -- python3 script.py")]
     Run(Box<RunArgs>),
-    /// Execute a program once and keep its instruction stream in a file
+    /// Execute a program once and save its instruction stream to a file
     #[command(after_help = "Example:
   mallacc record -o perl.mtrace -- perl script.pl
   mallacc replay perl.mtrace")]
     Record(RecordArgs),
-    /// Run a program natively and keep what it allocates and frees in a file
+    /// Run a program natively and save its allocations and frees to a file
     #[command(after_help = "Example:
   mallacc record-mallocs -o tar.amt -- tar cz folder")]
     RecordMallocs(RecordMallocsArgs),
@@ -85,17 +85,17 @@ pub enum Command {
   mallacc validate host --quick"
     )]
     Validate(Validate),
-    /// Write what a recorded program asks of a malloc cache, to drive the RTL with
+    /// Extract the malloc-cache operations of a recording, to drive the RTL
     #[command(after_help = "Example:
   mallacc operations perl.mtrace -o perl.ops
   make -C rtl test-streams STREAMS=$PWD/perl.ops")]
     Operations(OperationsArgs),
-    /// Print the malloc cache's area: the paper's estimate and the synthesised hardware
+    /// Print the malloc cache's area: the paper's estimate and the synthesised RTL
     #[command(after_help = "Examples:
   mallacc area
-  mallacc area --speedup 0.5     area for each percent of speedup, of a program 0.5 % faster")]
+  mallacc area --speedup 0.5     also area per percent of speedup, for a program 0.5 % faster")]
     Area(AreaArgs),
-    /// Compare scratch-pad allocators on recorded traces: the SMA paper's tables and figures
+    /// Compare scratch-pad allocators on recorded traces, as in the SMA paper
     #[command(after_help = "Examples:
   mallacc sma-study                      everything, from the traces in ./traces
   mallacc sma-study fig8 fig9 --quick    two figures, with two subsets of each trace
@@ -103,7 +103,7 @@ pub enum Command {
 
 Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh makes the paper's.")]
     SmaStudy(SmaStudyArgs),
-    /// Measure the paper's figures and tables, each beside the paper's own values
+    /// Measure the paper's figures and tables and compare them with its claims
     #[command(after_help = "Examples:
   mallacc paper fig17 --workload tp_small    one figure, one program
   mallacc paper --quick                      everything, roughly, in minutes
@@ -119,7 +119,7 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
   mallacc show 3 --detail
   mallacc show 3 --format json")]
     Show(ShowArgs),
-    /// Write stored runs as one page for a browser, with charts, that needs no network
+    /// Write stored runs as one offline HTML page with charts
     #[command(after_help = "Examples:
   mallacc report                       the latest run, as report.html
   mallacc report 7 -o perl.html
@@ -152,7 +152,7 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
     },
 }
 
-/// Which machines, and how much of the program.
+/// Machines and accelerators, and how much of the program is simulated.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Simulation")]
 pub struct SimulationArgs {
@@ -166,10 +166,10 @@ pub struct SimulationArgs {
     /// A machine (`mallacc machines`) or a machine file; repeatable
     #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
     pub machines: Vec<String>,
-    /// Instructions at the start that only warm caches and predictors
+    /// Only warm caches and predictors for the first N instructions
     #[arg(long, value_name = "N", default_value = "0", value_parser = sim::plan::count)]
     pub skip: u64,
-    /// Measure at most this many instructions, then let the program run on untraced
+    /// Measure at most N instructions, then let the program run on untraced
     #[arg(long, value_name = "N", value_parser = sim::plan::count)]
     pub max: Option<u64>,
     /// Sample from the start: every PERIOD instructions, WARM in detail, then MEASURE counted
@@ -181,26 +181,26 @@ pub struct SimulationArgs {
     /// Measure regions of interest only (ROI markers in the program)
     #[arg(long)]
     pub roi: bool,
-    /// A program above this many instructions is sampled (2M:60k:40k), and the report says so
+    /// Sample programs longer than N instructions (2M:60k:40k); the report says so
     #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
           value_parser = sim::plan::count, conflicts_with_all = ["sample", "no_sample"])]
     pub budget: u64,
 }
 
-/// What is reported where.
+/// What is reported, and where.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Write the report to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Every section in the table: histogram, CPI stack, caches, predictors
+    /// Show every section: histogram, CPI stack, caches, predictors
     #[arg(long)]
     pub detail: bool,
-    /// No progress, no table (a store and --output are still written)
+    /// Suppress progress and table (the store and --output are still written)
     #[arg(long, short)]
     pub quiet: bool,
     /// Store the run in this file
@@ -225,7 +225,7 @@ impl Default for ReportArgs {
     }
 }
 
-/// Forms of a report.
+/// Formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -237,13 +237,13 @@ pub enum Format {
     Csv,
 }
 
-/// What the program is given.
+/// The program and its environment.
 #[derive(Clone, Debug, Args)]
 pub struct ProgramArgs {
-    /// Fix QEMU's seed, well-known hash seeds and the environment's size
+    /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
     #[arg(long)]
     pub deterministic: bool,
-    /// Seed of the randomness that QEMU gives the program (with --deterministic it is 1)
+    /// Seed of the random bytes that QEMU gives the program (1 with --deterministic)
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "deterministic")]
     pub seed: u64,
     /// Run a workload that comes with mallacc instead (`mallacc workloads`)
@@ -313,19 +313,19 @@ pub struct SmaStudyArgs {
     /// The folder with the traces
     #[arg(long, value_name = "DIR", default_value = "traces")]
     pub traces: PathBuf,
-    /// Take what is there of traces that were cut short
+    /// Accept truncated traces up to where they end
     #[arg(long)]
     pub allow_truncated: bool,
     /// Subsets of each trace [default: 10, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub subsets: Option<u32>,
-    /// Few subsets, short ones in the simulator, and few memory sizes: a look in a minute
+    /// Few, short subsets and few memory sizes: a rough answer in a minute
     #[arg(long)]
     pub quick: bool,
-    /// Leave out what needs the simulator: cycles in the tables, figures 4 to 7
+    /// Skip what needs the simulator: cycles in the tables, figures 4 to 7
     #[arg(long)]
     pub no_cycles: bool,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
     pub format: StudyFormat,
     /// Write the report to a file
@@ -333,7 +333,7 @@ pub struct SmaStudyArgs {
     pub output: Option<PathBuf>,
 }
 
-/// Forms of a study.
+/// Formats of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StudyFormat {
     /// For people.
@@ -352,16 +352,16 @@ pub struct BlockArgs {
     /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
     #[arg(required = true, value_name = "HEX")]
     pub blocks: Vec<String>,
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
-    /// A line for each uop with its event cycles.
+    /// Print a line for each uop with its event cycles
     #[arg(long)]
     pub timeline: bool,
-    /// Write the timeline of the first block as a page.
+    /// Write the timeline of the first block as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -389,10 +389,10 @@ pub enum Validate {
 /// `mallacc validate memory`.
 #[derive(Debug, Args)]
 pub struct ValidateMemoryArgs {
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
 }
@@ -406,7 +406,7 @@ pub struct ValidateHostArgs {
     /// The machine: a name or a file [default: the host's core family]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
@@ -415,10 +415,10 @@ pub struct ValidateHostArgs {
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
-    /// Times that each program is started [default: 10, with --quick 2]
+    /// How often each program is started [default: 10, with --quick 2]
     #[arg(long, value_name = "N")]
     pub processes: Option<u32>,
-    /// Few iterations: a look in seconds
+    /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
@@ -429,18 +429,18 @@ pub struct ValidateHostArgs {
 /// `mallacc validate blocks`.
 #[derive(Debug, Args)]
 pub struct ValidateBlocksArgs {
-    /// The measurements.
+    /// The measurements
     pub file: PathBuf,
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
-    /// Also list so many of the blocks with the largest errors.
+    /// Also list the N blocks with the largest errors
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub worst: usize,
-    /// Worst blocks of one category only: scalar-integer, load, store, mixed, vector, division.
+    /// List blocks of this category only: scalar-integer, load, store, mixed, vector, division
     #[arg(long, value_name = "NAME")]
     pub category: Option<String>,
 }
@@ -448,12 +448,12 @@ pub struct ValidateBlocksArgs {
 /// `mallacc operations`.
 #[derive(Debug, Args)]
 pub struct OperationsArgs {
-    /// A recording.
+    /// The recording
     pub trace: PathBuf,
-    /// Where the operations go.
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// At most so many operations (k, M and G multiply).
+    /// Extract at most N operations (k, M and G multiply)
     #[arg(long, value_name = "N", value_parser = sim::plan::count)]
     pub max: Option<u64>,
 }
@@ -461,7 +461,7 @@ pub struct OperationsArgs {
 /// `mallacc area`.
 #[derive(Debug, Args)]
 pub struct AreaArgs {
-    /// Program speedup in percent: adds the area for each percent of it.
+    /// A program speedup in percent; adds the area per percent of it
     #[arg(long, value_name = "PERCENT")]
     pub speedup: Option<f64>,
 }
@@ -469,10 +469,10 @@ pub struct AreaArgs {
 /// `mallacc replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The recorded stream
+    /// The recording
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// Take what is there of a recording that was cut short
+    /// Accept a truncated recording up to where it ends
     #[arg(long)]
     pub allow_truncated: bool,
     #[command(flatten)]
@@ -496,7 +496,7 @@ pub struct MicroArgs {
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
-    /// Few iterations: a look in seconds
+    /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
@@ -522,10 +522,10 @@ pub struct ShowArgs {
     /// Number of the run [default: the latest]
     #[arg(value_name = "RUN")]
     pub run: Option<i64>,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Every section in the table
+    /// Show every section
     #[arg(long)]
     pub detail: bool,
     /// Write to a file instead of the terminal
@@ -539,7 +539,7 @@ pub struct ShowArgs {
 /// `mallacc report`.
 #[derive(Debug, Args)]
 pub struct PageArgs {
-    /// Runs to show beside each other: numbers, or ranges A..B [default: the latest]
+    /// Runs to compare: numbers, or ranges A..B [default: the latest]
     #[arg(value_name = "RUN", value_parser = crate::report::runs)]
     pub runs: Vec<std::ops::RangeInclusive<i64>>,
     /// The page to write; `-` is stdout
