@@ -408,8 +408,8 @@ impl Accelerator for Mallacc {
     }
 
     /// The paper's estimate for any size. The synthesised RTL only at sizes that were synthesised,
-    /// without interpolation, and only for the whole unit: it was not synthesised in parts, nor with
-    /// the wide keys that a cache without class index needs.
+    /// without interpolation, and only for the whole unit: it was not synthesised in parts, nor
+    /// with the wide keys that a cache without class index needs.
     fn area(&self) -> Vec<Area> {
         let MallaccParams { entries, pointer_bits, index, .. } = self.params;
         let estimate = Estimate::scaled(entries, pointer_bits, index).total_um2();

@@ -40,7 +40,7 @@ pub struct Request {
     pub resume: Option<PathBuf>,
     /// Measured basic blocks for Table 1.
     pub blocks: Option<PathBuf>,
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     pub machine: String,
     /// Whether the operating system's time counts; in the paper's simulator it takes none.
     pub kernel: bool,
@@ -166,7 +166,7 @@ pub fn list() -> String {
         };
         text += &format!("{:7} {} ({programs})\n", figure.name(), figure.title());
     }
-    text += "\nPrograms, with the paper's name of their kind:\n";
+    text += "\nPrograms, and their counterparts in the paper:\n";
     for subject in SUBJECTS {
         text += &format!("{:17} {}\n", subject.name, subject.paper.unwrap_or("-"));
     }

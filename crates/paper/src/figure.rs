@@ -25,7 +25,7 @@ struct Card {
     figure: Figure,
     name: &'static str,
     title: &'static str,
-    /// How its numbers are got from runs, in one or two sentences.
+    /// How its numbers are derived from runs, in one to three sentences.
     definition: &'static str,
 }
 
@@ -34,87 +34,91 @@ const CARDS: &[Card] = &[
         figure: Figure::Fig1,
         name: "fig1",
         title: "Cost of malloc calls by pool, perl",
-        definition: "Share of all malloc cycles, by the duration of the call. Peaks are local \
-                     maxima over bins of half an octave that hold 1 % of the cycles or more and \
-                     have a valley of half their height before the next.",
+        definition: "Share of all malloc cycles by call duration, in bins of half an octave. A \
+                     peak is a local maximum that holds at least 1 % of the cycles; between two \
+                     peaks some bin is no higher than half the lower one.",
     },
     Card {
         figure: Figure::Fig2,
         name: "fig2",
         title: "Time in malloc by call duration",
-        definition: "Share of all malloc cycles spent in calls shorter than so many cycles; the \
-                     baseline.",
+        definition: "Share of all malloc cycles in calls shorter than the given number of \
+                     cycles; baseline.",
     },
     Card {
         figure: Figure::Fig4,
         name: "fig4",
         title: "The fast path's three components",
-        definition: "Cycles that vanish when a step costs nothing (limit study of that step \
-                     alone), over all malloc calls, as a share of the baseline's cycles in calls \
-                     under 100 cycles.",
+        definition: "Cycles saved when a step costs nothing (limit study of that step alone), \
+                     over all malloc calls, as a share of the baseline's cycles in calls under \
+                     100 cycles.",
     },
     Card {
         figure: Figure::Fig6,
         name: "fig6",
         title: "Size classes in use",
-        definition: "The fewest size classes that cover so much of the allocations.",
+        definition: "The smallest number of size classes that covers the given share of the \
+                     allocations.",
     },
     Card {
         figure: Figure::Fig13,
         name: "fig13",
         title: "Allocator time, malloc and free",
-        definition: "Baseline cycles inside allocator calls over those with 32 entries (and over \
-                     the limit study's), less 1; 95 % interval paired by sample.",
+        definition: "Baseline cycles inside allocator calls over those with 32 entries (and \
+                     those of the limit study), less 1; 95 % interval paired by sample.",
     },
     Card {
         figure: Figure::Fig14,
         name: "fig14",
         title: "Time in malloc calls, fast and slow",
-        definition: "As Figure 13, of the calls that hand out memory.",
+        definition: "As Figure 13, for the calls that allocate memory.",
     },
     Card {
         figure: Figure::Fig15,
         name: "fig15",
         title: "Duration of malloc calls, Xapian",
-        definition: "Share of malloc cycles by the duration of the call, for the baseline, 32 \
-                     entries and the limit study; and how the calls' durations are distributed.",
+        definition: "Share of malloc cycles by call duration for baseline, 32 entries and limit \
+                     study, and the median and mean duration.",
     },
     Card {
         figure: Figure::Fig16,
         name: "fig16",
         title: "Duration of malloc calls, xalan",
-        definition: "As Figure 15. What the list part alone saves is counted by the configuration \
-                     that has only it.",
+        definition: "As Figure 15. What the list part alone saves is measured by the \
+                     configuration that has only this part.",
     },
     Card {
         figure: Figure::Fig17,
         name: "fig17",
         title: "Malloc speedup by entries of the malloc cache",
-        definition: "Baseline cycles of each malloc call over those with so many entries, less 1. \
-                     The inflection is the smallest size with 90 % of the largest size's gain.",
+        definition: "Baseline cycles per malloc call over those with the given number of \
+                     entries, less 1. The inflection is the smallest size that reaches 90 % of \
+                     the largest size's gain.",
     },
     Card {
         figure: Figure::Fig18,
         name: "fig18",
         title: "Share of time in the allocator",
-        definition: "Cycles inside allocator calls over all cycles; the baseline.",
+        definition: "Cycles inside allocator calls over all cycles; baseline.",
     },
     Card {
         figure: Figure::Table1,
         name: "table1",
         title: "Validation of the core model",
-        definition: "The paper compares microbenchmarks with a Haswell. Here the core is compared \
-                     with public measurements of basic blocks on a Haswell (mean absolute error), \
-                     and the baseline's microbenchmark figures with those that the paper states.",
+        definition: "The paper compares microbenchmarks with a Haswell. Here the core is \
+                     compared with public measurements of basic blocks on a Haswell (mean \
+                     absolute error), which is shown beside the paper's error without a \
+                     verdict. The baseline's microbenchmark figures are compared with those \
+                     that the paper states.",
     },
     Card {
         figure: Figure::Table2,
         name: "table2",
         title: "Speedup of whole programs",
-        definition: "Baseline cycles over those with 32 entries, less 1: mean and deviation over \
-                     seeds, p of a one-sided two-sample t-test of the two sets of times (the \
-                     paper's), and the paired 95 % interval over seeds. A seed moves the stack and \
-                     sets hash seeds and QEMU's randomness.",
+        definition: "Baseline cycles over those with 32 entries, less 1: mean and deviation \
+                     over seeds, p of a one-sided two-sample t-test of the two sets of times \
+                     (the paper's test), and the paired 95 % interval over seeds. A seed moves \
+                     the stack and sets hash seeds and QEMU's randomness.",
     },
 ];
 
@@ -148,7 +152,7 @@ impl Figure {
         self.card().title
     }
 
-    /// How its numbers are got.
+    /// How its numbers are derived.
     pub fn definition(self) -> &'static str {
         self.card().definition
     }

@@ -52,7 +52,7 @@ pub fn limit_part(step: &str) -> String {
     format!("limit/{step}")
 }
 
-/// The name of Mallacc with so many entries.
+/// The name of Mallacc with this number of entries.
 pub fn sized(entries: u64) -> String {
     format!("mallacc-{entries}")
 }

@@ -1,28 +1,28 @@
-//! Rules that a measured value is held to, and what comes of it.
+//! Rules that a measured value is held to, and the verdicts that follow.
 
 use results::confidence::Estimate;
 
 /// What a claim of the paper asks of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// So close to a value.
+    /// Within a tolerance of a value.
     Near {
         /// The paper's value.
         value: f64,
         /// The largest distance.
         tolerance: f64,
     },
-    /// At least so much.
+    /// At least this value.
     AtLeast(f64),
-    /// At most so much.
+    /// At most this value.
     AtMost(f64),
-    /// From the first to the second.
+    /// Between these two, both included.
     Between(f64, f64),
-    /// Nothing: the quantities measured here and in the paper are different things.
+    /// Nothing: what is measured here is another quantity than the paper's.
     Beside,
 }
 
-/// What comes of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The value keeps the rule.

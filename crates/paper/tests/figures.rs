@@ -4,6 +4,7 @@
 use mallacc_paper::causes::{CAUSES, Conditions, Evidence, Explanation, Origin};
 use mallacc_paper::claims::{self, Claim};
 use mallacc_paper::sheet::{Derived, Unit};
+use mallacc_paper::verdict::Verdict;
 use mallacc_paper::{Cell, Figure, SUBJECTS, Sheet, Table, render};
 use results::confidence::Estimate;
 
@@ -126,6 +127,24 @@ fn the_page_has_the_verdicts_and_causes_of_today() {
         "docs/figures.md differs from what its own figures give today; MALLACC_UPDATE_DOCS=1 \
          cargo test -p mallacc-paper writes it anew"
     );
+}
+
+#[test]
+fn the_accuracy_page_counts_the_verdicts_of_this_page() {
+    let accuracy = PATH.replace("figures.md", "accuracy.md");
+    let accuracy = std::fs::read_to_string(accuracy).expect("the page is there");
+    let sheets = sheets(&page());
+    let verdicts: Vec<Verdict> =
+        sheets.iter().flat_map(|sheet| &sheet.checks).map(|check| check.verdict).collect();
+    let count = |verdict| verdicts.iter().filter(|found| **found == verdict).count();
+    let counts = format!(
+        "{} claims of the Mallacc paper (2026-11-22) | {} reproduced, {} differ, {} not comparable",
+        verdicts.len(),
+        count(Verdict::Reproduced),
+        count(Verdict::Differs),
+        count(Verdict::NotComparable),
+    );
+    assert!(accuracy.contains(&counts), "docs/accuracy.md lacks: {counts}");
 }
 
 #[test]

@@ -11,16 +11,16 @@ pub struct BlockArgs {
     /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
     #[arg(required = true, value_name = "HEX")]
     pub blocks: Vec<String>,
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
-    /// A line for each uop with its event cycles.
+    /// Print a line for each uop with its event cycles
     #[arg(long)]
     pub timeline: bool,
-    /// Write the timeline of the first block as a page.
+    /// Write the timeline of the first block as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -48,10 +48,10 @@ pub enum Validate {
 /// `mallacc validate memory`.
 #[derive(Debug, Args)]
 pub struct ValidateMemoryArgs {
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
 }
@@ -65,7 +65,7 @@ pub struct ValidateHostArgs {
     /// The machine: a name or a file [default: the host's core family]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
@@ -74,10 +74,10 @@ pub struct ValidateHostArgs {
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
-    /// Times that each program is started [default: 10, with --quick 2]
+    /// How often each program is started [default: 10, with --quick 2]
     #[arg(long, value_name = "N")]
     pub processes: Option<u32>,
-    /// Few iterations: a look in seconds
+    /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
@@ -88,18 +88,18 @@ pub struct ValidateHostArgs {
 /// `mallacc validate blocks`.
 #[derive(Debug, Args)]
 pub struct ValidateBlocksArgs {
-    /// The measurements.
+    /// The measurements
     pub file: PathBuf,
-    /// The machine: a name or a file.
+    /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// How results are printed.
+    /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
-    /// Also list so many of the blocks with the largest errors.
+    /// Also list the N blocks with the largest errors
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub worst: usize,
-    /// Worst blocks of one category only: scalar-integer, load, store, mixed, vector, division.
+    /// List blocks of this category only: scalar-integer, load, store, mixed, vector, division
     #[arg(long, value_name = "NAME")]
     pub category: Option<String>,
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Where runs are stored.
 pub const STORE: &str = "mallacc.db";
 
-/// Which machines, and how much of the program.
+/// Machines and accelerators, and how much of the program is simulated.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Simulation")]
 pub struct SimulationArgs {
@@ -25,10 +25,10 @@ pub struct SimulationArgs {
     /// A machine (`mallacc machines`) or a machine file; repeatable
     #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
     pub machines: Vec<String>,
-    /// Instructions at the start that only warm caches and predictors
+    /// Only warm caches and predictors for the first N instructions
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     pub skip: u64,
-    /// Measure at most this many instructions, then let the program run on untraced
+    /// Measure at most N instructions, then let the program run on untraced
     #[arg(long, value_name = "N", value_parser = count)]
     pub max: Option<u64>,
     /// Sample from the start: every PERIOD instructions, WARM in detail, then MEASURE counted
@@ -40,7 +40,7 @@ pub struct SimulationArgs {
     /// Measure regions of interest only (ROI markers in the program)
     #[arg(long)]
     pub roi: bool,
-    /// A program above this many instructions is sampled (2M:60k:40k), and the report says so
+    /// Sample programs longer than N instructions (2M:60k:40k); the report says so
     #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
           value_parser = count, conflicts_with_all = ["sample", "no_sample"])]
     pub budget: u64,
@@ -68,20 +68,20 @@ impl SimulationArgs {
     }
 }
 
-/// What is reported where.
+/// What is reported, and where.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Write the report to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Every section in the table: histogram, CPI stack, caches, predictors
+    /// Show every section: histogram, CPI stack, caches, predictors
     #[arg(long)]
     pub detail: bool,
-    /// No progress, no table (a store and --output are still written)
+    /// Suppress progress and table (the store and --output are still written)
     #[arg(long, short)]
     pub quiet: bool,
     /// Store the run in this file
@@ -106,7 +106,7 @@ impl Default for ReportArgs {
     }
 }
 
-/// Forms of a report.
+/// Formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -118,13 +118,13 @@ pub enum Format {
     Csv,
 }
 
-/// What the program is given.
+/// The program and its environment.
 #[derive(Clone, Debug, Args)]
 pub struct ProgramArgs {
-    /// Fix QEMU's seed, well-known hash seeds and the environment's size
+    /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
     #[arg(long)]
     pub deterministic: bool,
-    /// Seed of the randomness that QEMU gives the program (with --deterministic it is 1)
+    /// Seed of the random bytes that QEMU gives the program (1 with --deterministic)
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "deterministic")]
     pub seed: u64,
     /// Run a workload that comes with mallacc instead (`mallacc workloads`)

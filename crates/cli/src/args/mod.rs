@@ -29,9 +29,9 @@ Examples:
   mallacc show 3 --detail                        everything about run 3
   mallacc report 3 -o run3.html                  … as a page with charts
 
-Exit status: the program's own (128 + N when signal N killed it); 2 usage or configuration, 3 a
-malloc cache held a wrong pointer, 125 mallacc failed, 126 the program cannot be run, 127 it was
-not found, 130 Ctrl-C.";
+Exit status: the program's own (128 + N when signal N killed it); 2 wrong usage or configuration,
+3 a malloc cache returned a wrong pointer, 125 mallacc failed, 126 the program cannot be executed,
+127 it was not found, 130 Ctrl-C.";
 
 /// What would hardware help for malloc buy your program?
 #[derive(Debug, Parser)]
@@ -52,12 +52,12 @@ pub enum Command {
   mallacc run --workload xalan --max 50M
   mallacc run --deterministic --format json --output run.json -- python3 script.py")]
     Run(Box<RunArgs>),
-    /// Execute a program once and keep its instruction stream in a file
+    /// Execute a program once and save its instruction stream to a file
     #[command(after_help = "Example:
   mallacc record -o perl.mtrace -- perl script.pl
   mallacc replay perl.mtrace")]
     Record(RecordArgs),
-    /// Run a program natively and keep what it allocates and frees in a file
+    /// Run a program natively and save its allocations and frees to a file
     #[command(after_help = "Example:
   mallacc record-mallocs -o tar.amt -- tar cz folder")]
     RecordMallocs(RecordMallocsArgs),
@@ -88,17 +88,17 @@ pub enum Command {
   mallacc validate host --quick"
     )]
     Validate(Validate),
-    /// Write what a recorded program asks of a malloc cache, to drive the RTL with
+    /// Extract the malloc-cache operations of a recording, to drive the RTL
     #[command(after_help = "Example:
   mallacc operations perl.mtrace -o perl.ops
   make -C rtl test-streams STREAMS=$PWD/perl.ops")]
     Operations(OperationsArgs),
-    /// Print the malloc cache's area: the paper's estimate and the synthesised hardware
+    /// Print the malloc cache's area: the paper's estimate and the synthesised RTL
     #[command(after_help = "Examples:
   mallacc area
-  mallacc area --speedup 0.5     area for each percent of speedup, of a program 0.5 % faster")]
+  mallacc area --speedup 0.5     also area per percent of speedup, for a program 0.5 % faster")]
     Area(AreaArgs),
-    /// Compare scratch-pad allocators on recorded traces: the SMA paper's tables and figures
+    /// Compare scratch-pad allocators on recorded traces, as in the SMA paper
     #[command(after_help = "Examples:
   mallacc sma-study                      everything, from the traces in ./traces
   mallacc sma-study fig8 fig9 --quick    two figures, with two subsets of each trace
@@ -106,7 +106,7 @@ pub enum Command {
 
 Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh makes the paper's.")]
     SmaStudy(SmaStudyArgs),
-    /// Measure the paper's figures and tables, each beside the paper's own values
+    /// Measure the paper's figures and tables and compare them with its claims
     #[command(after_help = "Examples:
   mallacc paper fig17 --workload tp_small    one figure, one program
   mallacc paper --quick                      everything, roughly, in minutes
@@ -122,7 +122,7 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
   mallacc show 3 --detail
   mallacc show 3 --format json")]
     Show(ShowArgs),
-    /// Write stored runs as one page for a browser, with charts, that needs no network
+    /// Write stored runs as one offline HTML page with charts
     #[command(after_help = "Examples:
   mallacc report                       the latest run, as report.html
   mallacc report 7 -o perl.html

@@ -12,10 +12,10 @@ pub struct PaperArgs {
     /// Figures and tables: fig17, table2, … [default: all]
     #[arg(value_name = "FIGURE", value_parser = Figure::parse)]
     pub figures: Vec<Figure>,
-    /// Only this program of those that the figures are about; repeatable
+    /// Measure only this program; repeatable
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// A short stretch of each program and two seeds: all of it in minutes, but rough
+    /// Measure a short stretch of each program and two seeds: takes minutes, but is rough
     #[arg(long)]
     pub quick: bool,
     /// Executions of each program for Table 2 [default: 5, with --quick 2]
@@ -24,29 +24,29 @@ pub struct PaperArgs {
     /// Replay NAME.mtrace from this folder where there is one, instead of running NAME
     #[arg(long, value_name = "DIR")]
     pub recorded: Option<PathBuf>,
-    /// Take runs that the store has from this version of mallacc, measure the others
+    /// Reuse stored runs of this version of mallacc and measure the rest
     #[arg(long, conflicts_with = "no_store")]
     pub resume: bool,
-    /// Measured basic blocks of a Haswell for Table 1 (as `mallacc validate blocks` takes them)
+    /// Basic blocks measured on a Haswell, for Table 1 (in the form of `mallacc validate blocks`)
     #[arg(long, value_name = "FILE.csv")]
     pub blocks: Option<PathBuf>,
     /// The machine: a name or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "haswell")]
     pub machine: String,
-    /// Count the operating system's time too (page faults, system calls); the paper's simulator
-    /// is a user-level one, in which they take none
+    /// Include the operating system's time (page faults, system calls), which the paper's
+    /// user-level simulator leaves out
     #[arg(long)]
     pub kernel: bool,
-    /// List the figures and the programs that they are about
+    /// List the figures and their programs
     #[arg(long)]
     pub list: bool,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Form::Table)]
     pub format: Form,
     /// Write the report to a file instead of the terminal
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// No progress
+    /// Suppress progress
     #[arg(long, short)]
     pub quiet: bool,
     /// Store the runs in this file
@@ -57,7 +57,7 @@ pub struct PaperArgs {
     pub no_store: bool,
 }
 
-/// Forms of the report.
+/// Formats of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
     /// For people.

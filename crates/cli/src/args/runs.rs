@@ -35,12 +35,12 @@ pub struct RecordArgs {
 /// `mallacc operations`.
 #[derive(Debug, Args)]
 pub struct OperationsArgs {
-    /// A recording.
+    /// The recording
     pub trace: PathBuf,
-    /// Where the operations go.
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// At most so many operations (k, M and G multiply).
+    /// Extract at most N operations (k, M and G multiply)
     #[arg(long, value_name = "N", value_parser = count)]
     pub max: Option<u64>,
 }
@@ -48,7 +48,7 @@ pub struct OperationsArgs {
 /// `mallacc area`.
 #[derive(Debug, Args)]
 pub struct AreaArgs {
-    /// Program speedup in percent: adds the area for each percent of it.
+    /// A program speedup in percent; adds the area per percent of it
     #[arg(long, value_name = "PERCENT")]
     pub speedup: Option<f64>,
 }
@@ -56,10 +56,10 @@ pub struct AreaArgs {
 /// `mallacc replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The recorded stream
+    /// The recording
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// Take what is there of a recording that was cut short
+    /// Accept a truncated recording up to where it ends
     #[arg(long)]
     pub allow_truncated: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub struct MicroArgs {
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N")]
     pub repeats: Option<u64>,
-    /// Few iterations: a look in seconds
+    /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
@@ -109,10 +109,10 @@ pub struct ShowArgs {
     /// Number of the run [default: the latest]
     #[arg(value_name = "RUN")]
     pub run: Option<i64>,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Every section in the table
+    /// Show every section
     #[arg(long)]
     pub detail: bool,
     /// Write to a file instead of the terminal
@@ -126,7 +126,7 @@ pub struct ShowArgs {
 /// `mallacc report`.
 #[derive(Debug, Args)]
 pub struct PageArgs {
-    /// Runs to show beside each other: numbers, or ranges A..B [default: the latest]
+    /// Runs to compare: numbers, or ranges A..B [default: the latest]
     #[arg(value_name = "RUN", value_parser = runs)]
     pub runs: Vec<RangeInclusive<i64>>,
     /// The page to write; `-` is stdout

@@ -27,19 +27,19 @@ pub struct SmaStudyArgs {
     /// The folder with the traces
     #[arg(long, value_name = "DIR", default_value = "traces")]
     pub traces: PathBuf,
-    /// Take what is there of traces that were cut short
+    /// Accept truncated traces up to where they end
     #[arg(long)]
     pub allow_truncated: bool,
     /// Subsets of each trace [default: 10, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub subsets: Option<u32>,
-    /// Few subsets, short ones in the simulator, and few memory sizes: a look in a minute
+    /// Few, short subsets and few memory sizes: a rough answer in a minute
     #[arg(long)]
     pub quick: bool,
-    /// Leave out what needs the simulator: cycles in the tables, figures 4 to 7
+    /// Skip what needs the simulator: cycles in the tables, figures 4 to 7
     #[arg(long)]
     pub no_cycles: bool,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
     pub format: StudyFormat,
     /// Write the report to a file
@@ -47,7 +47,7 @@ pub struct SmaStudyArgs {
     pub output: Option<PathBuf>,
 }
 
-/// Forms of a study.
+/// Formats of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StudyFormat {
     /// For people.

@@ -126,7 +126,8 @@ fn band_table() -> Derived {
     });
     let mut columns: Vec<&str> = names.iter().map(String::as_str).collect();
     columns.extend(["median", "mean"]);
-    let notes = vec!["Shares are of the malloc time in calls of so many cycles.".to_owned()];
+    let notes =
+        vec!["Columns are shares of the malloc time in calls of that many cycles.".to_owned()];
     Derived { table: Table::new("program, case", &columns), notes, ..Derived::default() }
 }
 
