@@ -76,7 +76,7 @@ fn cells(run: &Run, item: &Configuration, schema: &Schema) -> Cells {
 fn groups(all: &mut Cells, run: &Run, item: &Configuration, schema: &Schema) {
     let figures = GroupFigures::of(run, item);
     let mut columns: Vec<(u32, String, String)> = Vec::new();
-    for group in placed(schema) {
+    for group in placed(&schema.summed()) {
         for figure in &group.kind.figures {
             let value = shown(figures.value(&group.path, &figure.name));
             let name = format!("{}.{}", group.path, figure.name);

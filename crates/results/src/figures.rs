@@ -120,9 +120,6 @@ pub fn meaning(schema: &Schema, meaning: Meaning) -> Vec<(String, Placed<'_>, &F
 impl Run {
     /// The declarations of what its configurations counted, alike parts as one.
     pub fn groups(&self) -> Schema {
-        if self.schema.groups().iter().all(|entry| entry.scope.is_empty()) {
-            return self.schema.clone();
-        }
         self.schema.summed()
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use fixtures::machine::{Machine, declared};
+use fixtures::machine::{Cache, Machine, declared};
 use fixtures::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
 use mallacc_results::text::{self, Style};
 use mallacc_results::{Configuration, Run, confidence, csv, json};
 use serde_json::{Value, json};
+use stats::{Counts, Layout, Reading, Walk};
 
 fn close(actual: &Value, expected: f64) {
     let actual = actual.as_f64().expect("a number");
@@ -89,6 +90,41 @@ fn json_derives_cache_and_predictor_figures_from_their_counters() {
     close(at(base, "size_classes_50"), 1.0);
     close(at(base, "size_classes_90"), 3.0);
     close(at(base, "size_classes_99"), 5.0);
+}
+
+/// Two machines as the cores of one chip.
+struct Chip([Machine; 2]);
+
+impl Counts for Chip {
+    fn visit(&self, walk: &mut Walk<'_>) {
+        for (index, core) in self.0.iter().enumerate() {
+            walk.nth("core", index, |walk| core.visit(walk));
+        }
+    }
+}
+
+#[test]
+fn alike_parts_of_a_machine_are_shown_as_their_sum() {
+    let core = |misses| {
+        let mut core = Machine::whole(&["L1D"], &[]);
+        core.caches[0].1 =
+            Cache { accesses: 1_000, hits: 1_000 - misses, misses, ..Cache::default() };
+        core
+    };
+    let chip = Chip([core(10), core(30)]);
+    let layout = Layout::of(&chip);
+    let mut run = whole();
+    run.schema = layout.schema();
+    run.configurations.truncate(1);
+    run.configurations[0].counted = layout.values(&Reading::of(&chip));
+    let value = json::value(&run);
+    let cache = at(&value, "configurations.0.caches.0");
+    assert_eq!((at(cache, "name"), at(cache, "misses")), (&json!("L1D"), &json!(40)));
+    close(at(cache, "hit_rate"), 1_960.0 / 2_000.0);
+    let table = csv::render(&run, &run.schema);
+    let lines: Vec<Vec<String>> = table.lines().map(split_csv).collect();
+    let column = lines[0].iter().position(|name| name == "cache.L1D.misses").unwrap();
+    assert_eq!(lines[1][column], "40");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Everything that this version can count.
 
+use std::sync::OnceLock;
+
 use accel::{Choice, registry};
 use stats::{Layout, Schema};
 use uarch::Machine;
@@ -7,6 +9,11 @@ use uarch::Machine;
 /// The declarations of all counters: those of the default machine with every accelerator of the
 /// registry. Reports have a place for each, whatever a run simulated.
 pub fn declared() -> Schema {
+    static DECLARED: OnceLock<Schema> = OnceLock::new();
+    DECLARED.get_or_init(collect).clone()
+}
+
+fn collect() -> Schema {
     let machine = Machine::default();
     let mut schema = Schema::default();
     for model in registry() {

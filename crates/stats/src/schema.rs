@@ -186,6 +186,9 @@ impl Schema {
     /// The schema of [`Values::summed`](crate::Values::summed).
     #[must_use]
     pub fn summed(&self) -> Self {
+        if self.groups().iter().all(|entry| entry.scope.is_empty()) {
+            return self.clone();
+        }
         let mut content = Content { kinds: self.0.kinds.clone(), groups: Vec::new() };
         for entry in self.groups() {
             let summed = Entry { scope: alike(&entry.scope), ..entry.clone() };

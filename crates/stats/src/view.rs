@@ -7,11 +7,14 @@ use crate::values::Values;
 /// Formulas may stand on formulas so deep; more is a circle.
 const DEPTH_MAX: usize = 8;
 
+/// The figures that formulas may name besides those of the schema.
+type Outside<'a> = Box<dyn Fn(&str) -> Option<Number> + 'a>;
+
 /// Works out figures: counters are looked up, formulas evaluated.
 pub struct View<'a> {
     schema: &'a Schema,
     values: &'a Values,
-    outside: Box<dyn Fn(&str) -> Option<Number> + 'a>,
+    outside: Outside<'a>,
 }
 
 impl<'a> View<'a> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stats::{Kind, Schema};
+use stats::{Kind, Meaning, Schema};
 
 use super::{CALLS, CONFIGURATION, Interval, Measured, RUN, Source, Statistic};
 
@@ -20,6 +20,8 @@ pub struct Declaration {
     pub formula: Option<String>,
     /// Whether it is a counter.
     pub counted: bool,
+    /// Whether it must stay 0, and covers the whole run.
+    pub fault: bool,
     /// Whether a sampled run gives it a confidence interval.
     pub interval: bool,
 }
@@ -52,6 +54,7 @@ pub fn declarations(schema: &Schema) -> Vec<Declaration> {
             description: figure.sentence.clone(),
             formula: figure.formula.clone(),
             counted: figure.formula.is_none(),
+            fault: figure.meaning == Meaning::Fault,
             interval: false,
         }));
     }
@@ -73,6 +76,7 @@ fn declare<T: Measured>(all: &mut Vec<Declaration>, group: &str, slice: &'static
             description: statistic.description.to_owned(),
             formula,
             counted: matches!(statistic.source, Source::Counter { .. }),
+            fault: false,
             interval,
         }
     }));
@@ -131,8 +135,9 @@ minimum and maximum are exact. The buckets are stored as they are (`docs/schema.
 Models declare what they count in groups; the sections from `core` on are the kinds of groups that
 this version has. A group's path is its kind, followed by its name where a machine has several:
 `cache.L1D`. In the store and in CSV a figure is `path.name`, in JSON it lies under the key of the
-kind. In a multi-part machine the path begins with the part, and reports show the sum over alike
-parts. A counter that must stay 0 covers the whole run, measured or not.
+kind. A formula without a division is a sum of counters; it is stored like a counter. Where a machine
+has parts of its own, as a chip has cores, paths begin with the part (`core[3].cache.L1D`), and
+reports show the sum over alike parts.
 ";
 
 /// The page `docs/statistics.md`, with the kinds of groups that `schema` has.
@@ -170,7 +175,11 @@ fn section(page: &mut String, group: &str, about: &str, all: &[Declaration]) {
     page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
     for statistic in all.iter().filter(|statistic| statistic.group == group) {
         let mark = if statistic.interval { " ±" } else { "" };
-        let plain = if statistic.counted { "counted" } else { "given" };
+        let plain = match (statistic.counted, statistic.fault) {
+            (true, true) => "counted over the whole run; must stay 0",
+            (true, false) => "counted",
+            (false, _) => "given",
+        };
         let how = statistic.formula.as_ref().map(|text| format!("`{text}`{mark}"));
         let how = how.unwrap_or_else(|| plain.into());
         let (name, unit, what) = (&statistic.name, statistic.unit, &statistic.description);

@@ -19,6 +19,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub use document::markdown;
 pub use error::{BUSY_SECONDS, StoreError};
+pub use names::version_1;
 
 use schema::{APPLICATION_ID, MIGRATIONS};
 
