@@ -102,7 +102,7 @@ impl Model for ScaleModel {
 /// The program under the baseline and under the scale.
 fn simulated() -> Run {
     let spec = |accelerator: Choice| ConfigSpec {
-        name: accelerator.text.clone(),
+        name: accelerator.text().to_owned(),
         machine: Machine::default(),
         accelerator,
     };
