@@ -4,6 +4,7 @@
 //! reader (an unknown key is an error that names the nearest valid one), its writer (the fully
 //! resolved configuration is stored with each result) and its documentation all come from that.
 
+use documents::{Column, Table};
 use std::fmt::Write as _;
 
 pub use notes::Notes;
@@ -180,9 +181,9 @@ pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
 
 /// The same with what `about` makes of a key and its declared sentence.
 fn table(docs: &[ParamDoc], values: &toml::Value, about: &About) -> String {
-    let mut out = String::from("| key | default | unit | what |\n|---|---|---|---|\n");
-    rows(docs, values, "", about, &mut out);
-    out
+    let mut table = Table::new(["key", "default", "unit", "what"].map(Column::left));
+    rows(docs, values, "", about, &mut table);
+    table.markdown()
 }
 
 type About<'a> = dyn Fn(&str, &str) -> String + 'a;
@@ -228,16 +229,16 @@ fn comment(text: &str, out: &mut String) {
     let _ = writeln!(out, "{line}");
 }
 
-fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, out: &mut String) {
+fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, table: &mut Table) {
     for doc in docs {
         let key = join(path, doc.name);
         let value = defaults.get(doc.name);
         match (doc.section, value) {
-            (Some(section), Some(value)) => rows(section, value, &key, about, out),
+            (Some(section), Some(value)) => rows(section, value, &key, about, table),
             (_, value) => {
                 let shown = value.map_or(String::new(), ToString::to_string);
                 let text = about(&key, doc.text.trim());
-                let _ = writeln!(out, "| `{key}` | {shown} | {} | {text} |", doc.unit);
+                table.row([format!("`{key}`"), shown, doc.unit.to_owned(), text]);
             }
         }
     }

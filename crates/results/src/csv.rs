@@ -6,6 +6,8 @@
 //! configuration does not have are empty. Caches and translation buffers other than the usual ones
 //! appear in JSON and in the store only.
 
+use documents::csv::line;
+
 use crate::model::{CacheStats, Configuration, MallocCacheStats, Run, TlbStats};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{
@@ -108,18 +110,5 @@ fn push<T: Measured>(all: &mut Cells, prefix: &str, statistic: &Statistic<T>, va
     {
         let half = value.half_width().map(|half| half.to_string()).unwrap_or_default();
         all.push((interval_name, half));
-    }
-}
-
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let quoted: Vec<String> = cells.map(quote).collect();
-    quoted.join(",") + "\n"
-}
-
-fn quote(cell: String) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use documents::{Column, Table};
+
 use super::{
     CACHE, CALLS, CONFIGURATION, Interval, MALLOC_CACHE, Measured, PREDICTOR, RUN, Source,
     Statistic, TLB,
@@ -137,14 +139,15 @@ pub fn markdown() -> String {
     let all = declarations();
     for (group, about) in GROUPS {
         let _ = write!(page, "\n## {group}\n{about}\n\n");
-        page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
+        let mut table = Table::new(["name", "unit", "what", "how"].map(Column::left));
         for statistic in all.iter().filter(|statistic| statistic.group == group) {
             let mark = if statistic.interval { " ±" } else { "" };
             let plain = if statistic.counted { "counted" } else { "given" };
             let how = statistic.formula.map_or(plain.into(), |text| format!("`{text}`{mark}"));
             let (name, unit, what) = (statistic.name, statistic.unit, statistic.description);
-            let _ = writeln!(page, "| `{name}` | {unit} | {what} | {how} |");
+            table.row([format!("`{name}`").as_str(), unit, what, &how]);
         }
+        page += &table.markdown();
     }
     page
 }
