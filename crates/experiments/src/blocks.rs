@@ -4,6 +4,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
+use documents::csv::Csv;
 use documents::json::pretty;
 use documents::{Column, Layout, Table};
 use uarch::Machine;
@@ -116,18 +117,20 @@ impl Predictions<'_> {
 
     /// A line for each block.
     pub fn csv(&self) -> String {
-        let mut out = "hex,cycles_per_iteration,instructions,fused_uops,uops,category\n".to_owned();
+        let header =
+            ["hex", "cycles_per_iteration", "instructions", "fused_uops", "uops", "category"];
+        let mut csv = Csv::new(header);
         for Predicted { text, prediction: p, .. } in &self.done {
-            out += &format!(
-                "{text},{:.4},{},{},{:.3},{}\n",
-                p.cycles_per_iteration,
-                p.instructions,
-                p.fused_uops,
-                p.uops,
-                p.category.name()
-            );
+            csv.line([
+                text.clone(),
+                format!("{:.4}", p.cycles_per_iteration),
+                p.instructions.to_string(),
+                p.fused_uops.to_string(),
+                format!("{:.3}", p.uops),
+                p.category.name().to_owned(),
+            ]);
         }
-        out
+        csv.text()
     }
 
     /// Everything.
@@ -161,4 +164,16 @@ pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
     let score = validate::Score::among(&outcomes, |_| true);
     let none = || Failure::failed(format!("{}: no block in it", file.display()));
     Ok((score.mape.ok_or_else(none)?, score.blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_written_with_commas_is_one_field_of_csv() {
+        let bench = Bench::new("haswell").unwrap();
+        let csv = bench.predict(&["90,90".to_owned()]).csv();
+        assert!(csv.lines().nth(1).unwrap().starts_with("\"90,90\","), "{csv}");
+    }
 }
