@@ -43,9 +43,12 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
         let text = format!("--speedup {percent}: must be a number of percent; try 0.5");
         return Err(Failure::usage(text));
     }
-    let mut text = String::from(
-        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16\n\
-         entries at 28 nm: CAM 873, SRAM 346, class index 265) by bits; the others are the RTL\n\
+    let Estimate { cam_um2, sram_um2, index_um2 } = PAPER;
+    let mut text = format!(
+        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures \
+         ({PAPER_ENTRIES}\n\
+         entries at 28 nm: CAM {cam_um2}, SRAM {sram_um2}, class index {index_um2}) by bits; the \
+         others are the RTL\n\
          synthesised in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
     );
     let per_percent = speedup.map(|_| Column::left("um2 per %").after(3));
