@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use accel::Checks;
-
+use documents::json::pretty;
+use documents::{Column, Layout};
 use results::{CallStats, Configuration, Exit, Run, csv, json};
 use sim::{ConfigSpec, Plan};
 
@@ -101,7 +102,8 @@ impl Report {
 
     /// Everything.
     pub fn json(&self) -> String {
-        documents(&self.runs)
+        let runs: Vec<_> = self.runs.iter().map(json::value).collect();
+        pretty(&serde_json::json!({ "runs": runs }))
     }
 }
 
@@ -110,12 +112,6 @@ fn lines(runs: &[Run]) -> String {
     let row = |run, item| csv::row(run, item, &schema);
     let rows = runs.iter().flat_map(|run| run.configurations.iter().map(move |c| row(run, c)));
     rows.fold(csv::header(&schema), |text, row| text + &row)
-}
-
-fn documents(runs: &[Run]) -> String {
-    let runs: Vec<_> = runs.iter().map(json::value).collect();
-    let text = serde_json::to_string_pretty(&serde_json::json!({ "runs": runs }));
-    text.unwrap_or_default() + "\n"
 }
 
 /// Calls that hand out memory, or that take it back.
@@ -161,63 +157,70 @@ fn table(runs: &[Run], specs: &[ConfigSpec], sweep: bool) -> String {
     text
 }
 
+/// How the tables are laid out.
+const LAYOUT: Layout = Layout { ruled: true, ..Layout::PLAIN };
+/// Characters of the first column, and of the others.
+const LABEL_WIDTH: usize = 14;
+const BY_NAME_WIDTH: usize = 14;
+const BY_ENTRIES_WIDTH: usize = 13;
+
+/// A table with a column of labels and columns of figures.
+fn figures<'a>(
+    labels: &str,
+    names: impl Iterator<Item = &'a str>,
+    width: usize,
+) -> documents::Table {
+    let labels = Column::left(labels).at_least(LABEL_WIDTH);
+    let figures = names.map(|name| Column::right(name).at_least(width));
+    documents::Table::new([labels].into_iter().chain(figures))
+}
+
 /// A line for each benchmark, a column for each configuration.
 fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
-    let mut text = format!("cycles per {what} (and speedup over the baseline)\n");
+    let text = format!("cycles per {what} (and speedup over the baseline)\n");
     let Some(first) = runs.first() else { return text };
-    let names: Vec<&str> = first.configurations.iter().map(|c| c.name.as_str()).collect();
-    let widths: Vec<usize> = names.iter().map(|name| name.chars().count().max(14)).collect();
-    let mut header = format!("{:14}", "");
-    for (name, width) in names.iter().zip(&widths) {
-        let _ = write!(header, "  {name:>width$}");
-    }
-    let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
+    let names = first.configurations.iter().map(|c| c.name.as_str());
+    let mut table = figures("", names, BY_NAME_WIDTH);
     for run in runs {
-        let _ = write!(text, "{:14}", run.program);
-        for (item, width) in run.configurations.iter().zip(&widths) {
+        let cells = run.configurations.iter().map(|item| {
             let cycles = per_call(&calls(item));
             let base = run.baseline_of(item).filter(|_| !item.is_baseline());
             let base = base.and_then(|base| per_call(&calls(base)));
-            let cell = match (cycles, base) {
+            match (cycles, base) {
                 (Some(cycles), Some(base)) if cycles > 0.0 => {
                     format!("{cycles:.1} ({:.2}x)", base / cycles)
                 }
                 (Some(cycles), _) => format!("{cycles:.1}"),
                 (None, _) => "-".into(),
-            };
-            let _ = write!(text, "  {cell:>width$}");
-        }
-        text.push('\n');
+            }
+        });
+        table.row([run.program.clone()].into_iter().chain(cells));
     }
-    text
+    text + &table.text(&LAYOUT)
 }
 
 /// A line for each size of the malloc cache and for the limit, a column for each benchmark.
 fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> String {
-    let mut text = format!("speedup of {what} over the baseline, by entries of the malloc cache\n");
-    let mut header = format!("{:14}", "entries");
-    for run in runs {
-        let _ = write!(header, "  {:>13}", run.program);
-    }
-    let _ = writeln!(text, "{header}\n{}", "-".repeat(header.chars().count()));
+    let text = format!("speedup of {what} over the baseline, by entries of the malloc cache\n");
+    let names = runs.iter().map(|run| run.program.as_str());
+    let mut table = figures("entries", names, BY_ENTRIES_WIDTH);
     for (index, spec) in specs.iter().enumerate() {
         if spec.accelerator.model().role() == accel::Role::Baseline {
             continue;
         }
         let size = spec.accelerator.size().map(|size| size.to_string());
-        let _ = write!(text, "{:14}", size.as_deref().unwrap_or(&spec.name));
-        for run in runs {
+        let label = size.as_deref().unwrap_or(&spec.name);
+        let cells = runs.iter().map(|run| {
             let item = &run.configurations[index];
             let base = run.baseline_of(item).and_then(|base| per_call(&calls(base)));
-            let cell = match (base, per_call(&calls(item))) {
+            match (base, per_call(&calls(item))) {
                 (Some(base), Some(cycles)) if cycles > 0.0 => format!("{:.3}", base / cycles),
                 _ => "-".into(),
-            };
-            let _ = write!(text, "  {cell:>13}");
-        }
-        text.push('\n');
+            }
+        });
+        table.row([label.to_owned()].into_iter().chain(cells));
     }
-    text
+    text + &table.text(&LAYOUT)
 }
 
 #[cfg(test)]

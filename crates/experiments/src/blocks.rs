@@ -1,10 +1,12 @@
 //! Basic blocks: predictions, timelines, and the comparison with measured hardware.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
+use documents::csv::Csv;
+use documents::json::pretty;
+use documents::{Column, Layout, Table};
 use uarch::Machine;
 use validate::{Blocks, Category, Prediction, Timeline, bhive, code, html, report};
 
@@ -92,55 +94,53 @@ impl Predictions<'_> {
 
     /// For people; nothing without blocks.
     pub fn text(&self) -> String {
-        if self.done.is_empty() { String::new() } else { lines(&self.done, false) }
+        let mut table = Table::new([
+            Column::right("cycles"),
+            Column::right("instructions"),
+            Column::right("fused uops"),
+            Column::right("uops").at_least(5),
+            Column::left("category").at_least(14),
+            Column::left("block"),
+        ]);
+        for Predicted { text, prediction: p, .. } in &self.done {
+            table.row([
+                format!("{:.2}", p.cycles_per_iteration),
+                p.instructions.to_string(),
+                p.fused_uops.to_string(),
+                format!("{:.1}", p.uops),
+                p.category.name().to_owned(),
+                text.clone(),
+            ]);
+        }
+        if self.done.is_empty() { String::new() } else { table.text(&Layout::PLAIN) }
     }
 
     /// A line for each block.
     pub fn csv(&self) -> String {
-        lines(&self.done, true)
+        let header =
+            ["hex", "cycles_per_iteration", "instructions", "fused_uops", "uops", "category"];
+        let mut csv = Csv::new(header);
+        for Predicted { text, prediction: p, .. } in &self.done {
+            csv.line([
+                text.clone(),
+                format!("{:.4}", p.cycles_per_iteration),
+                p.instructions.to_string(),
+                p.fused_uops.to_string(),
+                format!("{:.3}", p.uops),
+                p.category.name().to_owned(),
+            ]);
+        }
+        csv.text()
     }
 
     /// Everything.
-    pub fn json(&self) -> Result<String, Failure> {
-        json(&self.done)
+    pub fn json(&self) -> String {
+        let list = self
+            .done
+            .iter()
+            .map(|block| serde_json::json!({ "hex": block.text, "prediction": block.prediction }));
+        pretty(&list.collect::<Vec<_>>())
     }
-}
-
-/// A heading and a line for each block, laid out for people or separated by commas.
-fn lines(done: &[Predicted], csv: bool) -> String {
-    let mut out = String::from(if csv {
-        "hex,cycles_per_iteration,instructions,fused_uops,uops,category\n"
-    } else {
-        "cycles  instructions  fused uops   uops  category        block\n"
-    });
-    for Predicted { text, prediction, .. } in done {
-        let Prediction {
-            cycles_per_iteration: cycles,
-            instructions: count,
-            fused_uops: fused,
-            uops,
-            ..
-        } = prediction;
-        let category = prediction.category.name();
-        let _ = if csv {
-            writeln!(out, "{text},{cycles:.4},{count},{fused},{uops:.3},{category}")
-        } else {
-            writeln!(
-                out,
-                "{cycles:>6.2}  {count:>12}  {fused:>10}  {uops:>5.1}  {category:<14}  {text}"
-            )
-        };
-    }
-    out
-}
-
-fn json(done: &[Predicted]) -> Result<String, Failure> {
-    let list: Vec<_> = done
-        .iter()
-        .map(|block| serde_json::json!({ "hex": block.text, "prediction": block.prediction }))
-        .collect();
-    let text = serde_json::to_string_pretty(&list);
-    text.map(|t| t + "\n").map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))
 }
 
 /// Compares a file of measurements with predictions. Lists the `worst` largest errors, of one
@@ -164,4 +164,16 @@ pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
     let score = validate::Score::among(&outcomes, |_| true);
     let none = || Failure::failed(format!("{}: no block in it", file.display()));
     Ok((score.mape.ok_or_else(none)?, score.blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_written_with_commas_is_one_field_of_csv() {
+        let bench = Bench::new("haswell").unwrap();
+        let csv = bench.predict(&["90,90".to_owned()]).csv();
+        assert!(csv.lines().nth(1).unwrap().starts_with("\"90,90\","), "{csv}");
+    }
 }

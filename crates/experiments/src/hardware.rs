@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
+use documents::{Column, Layout, Table};
 use mcache::area::{
     Estimate, HASWELL_CORE_MM2, PAPER, PAPER_ENTRIES, SYNTHESISED, Storage, um2_per_percent,
 };
@@ -42,19 +43,33 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
         let text = format!("--speedup {percent}: must be a number of percent; try 0.5");
         return Err(Failure::usage(text));
     }
-    let mut text = String::from(
-        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures (16\n\
-         entries at 28 nm: CAM 873, SRAM 346, class index 265); the others are the RTL\n\
+    let Estimate { cam_um2, sram_um2, index_um2 } = PAPER;
+    let mut text = format!(
+        "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures \
+         ({PAPER_ENTRIES}\n\
+         entries at 28 nm: CAM {cam_um2}, SRAM {sram_um2}, class index {index_um2}) by bits; the \
+         others are the RTL\n\
          synthesised in ASAP7 (cells only, no wires), scaled to 28 nm as a range.\n\n",
     );
-    let _ = write!(text, "entries  pointer  storage         ASAP7   at 28 nm           ns");
-    text += if speedup.is_some() { "   um2 per %\n" } else { "\n" };
+    let per_percent = speedup.map(|_| Column::left("um2 per %").after(3));
+    let mut table = Table::new(
+        [
+            Column::right("entries"),
+            Column::right("pointer"),
+            Column::left("storage").at_least(11),
+            Column::right("ASAP7").at_least(8),
+            Column::left("at 28 nm").at_least(12).after(3),
+            Column::right("ns").at_least(7),
+        ]
+        .into_iter()
+        .chain(per_percent),
+    );
     for entries in [4, 8, 16, 32] {
         for pointer_bits in [32, 48] {
             let total = Estimate::scaled(entries, pointer_bits, true).total_um2();
             let range = format!("{total:.0}");
             let cells = ["estimate".to_owned(), "-".to_owned(), range, "-".to_owned()];
-            row(&mut text, (entries, pointer_bits), cells, speedup, (total, total));
+            table.row(row((entries, pointer_bits), cells, speedup, (total, total)));
             let of_size = |s: &&mcache::area::Synthesis| {
                 s.entries == entries && s.pointer_bits == pointer_bits
             };
@@ -67,10 +82,11 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
                     format!("{:.2}", found.critical_path_ps / 1000.0),
                 ];
                 let range = (f64::from(low), f64::from(high));
-                row(&mut text, (entries, pointer_bits), cells, speedup, range);
+                table.row(row((entries, pointer_bits), cells, speedup, range));
             }
         }
     }
+    text += &table.text(&Layout::PLAIN);
     let share = PAPER.total_um2() / (HASWELL_CORE_MM2 * 1e6) * 100.0;
     let _ = writeln!(
         text,
@@ -80,25 +96,21 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A row: the configuration, then storage, area in ASAP7, area at 28 nm and critical path.
+/// A row: the configuration; storage, area in ASAP7, area at 28 nm and critical path; with a
+/// speedup the area for each percent of it.
 fn row(
-    text: &mut String,
     (entries, pointer_bits): (u8, u8),
-    [storage, asap7, at_28nm, path]: [String; 4],
+    cells: [String; 4],
     speedup: Option<f64>,
     (low, high): (f64, f64),
-) {
-    let _ = write!(
-        text,
-        "{entries:>7}  {pointer_bits:>7}  {storage:<12} {asap7:>8}   {at_28nm:<13} {path:>7}"
-    );
-    if let Some(percent) = speedup {
+) -> Vec<String> {
+    let per_percent = speedup.map(|percent| {
         let per = |area| um2_per_percent(area, percent).map_or("-".into(), |v| format!("{v:.0}"));
         let (low, high) = (per(low), per(high));
-        let range = if low == high { low } else { format!("{low}-{high}") };
-        let _ = write!(text, "   {range}");
-    }
-    text.push('\n');
+        if low == high { low } else { format!("{low}-{high}") }
+    });
+    let size = [entries.to_string(), pointer_bits.to_string()];
+    size.into_iter().chain(cells).chain(per_percent).collect()
 }
 
 fn storage(storage: Storage) -> &'static str {

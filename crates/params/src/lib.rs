@@ -4,6 +4,7 @@
 //! reader (an unknown key is an error that names the nearest valid one), its writer (the fully
 //! resolved configuration is stored with each result) and its documentation all come from that.
 
+use documents::{Column, Table};
 use std::fmt::Write as _;
 
 pub use notes::Notes;
@@ -154,23 +155,7 @@ impl<T: Param> Param for Vec<T> {
 
 /// The names among `valid` in the order of likeness to `name`; the first is the nearest.
 pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    valid.into_iter().min_by_key(|candidate| edit_distance(name, candidate))
-}
-
-/// Levenshtein distance in characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    valid.into_iter().min_by_key(|candidate| strsim::levenshtein(name, candidate))
 }
 
 /// Looks a name up among valid ones; the error lists them and the nearest.
@@ -232,9 +217,9 @@ pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
 
 /// The same with what `about` makes of a key and its declared sentence.
 fn table(docs: &[ParamDoc], values: &toml::Value, about: &About) -> String {
-    let mut out = String::from("| key | default | unit | what |\n|---|---|---|---|\n");
-    rows(docs, values, "", about, &mut out);
-    out
+    let mut table = Table::new(["key", "default", "unit", "what"].map(Column::left));
+    rows(docs, values, "", about, &mut table);
+    table.markdown()
 }
 
 type About<'a> = dyn Fn(&str, &str) -> String + 'a;
@@ -309,7 +294,7 @@ fn comment(text: &str, out: &mut String) {
     let _ = writeln!(out, "{line}");
 }
 
-fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, out: &mut String) {
+fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, table: &mut Table) {
     for doc in docs {
         let key = join(path, doc.name);
         let value = defaults.get(doc.name);
@@ -318,14 +303,14 @@ fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, ou
                 for (at, element) in elements.iter().enumerate() {
                     let known = doc.list.unwrap_or_default();
                     let (_, docs) = element_docs(doc, section, known, element);
-                    rows(&docs, element, &format!("{key}[{at}]"), about, out);
+                    rows(&docs, element, &format!("{key}[{at}]"), about, table);
                 }
             }
-            (Some(section), Some(value)) => rows(section, value, &key, about, out),
+            (Some(section), Some(value)) => rows(section, value, &key, about, table),
             (_, value) => {
                 let shown = value.map_or(String::new(), ToString::to_string);
                 let text = about(&key, doc.text.trim());
-                let _ = writeln!(out, "| `{key}` | {shown} | {} | {text} |", doc.unit);
+                table.row([format!("`{key}`"), shown, doc.unit.to_owned(), text]);
             }
         }
     }
@@ -621,7 +606,8 @@ mod tests {
 
     #[test]
     fn likeness_is_counted_in_edits() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        // Three edits (k to s, e to i, a g more) against two (k to m, an s more).
+        assert_eq!(nearest("kitten", ["sitting", "mittens"]), Some("mittens"));
         assert_eq!(nearest("haswel", ["golden-cove", "haswell"]), Some("haswell"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use toml_edit::{DocumentMut, Table};
+
 use crate::{ParamDoc, join, toml};
 
 /// The comments of a machine file.
@@ -14,32 +16,35 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Of a file's text, which is valid TOML with a line for each key.
+    /// Of a file's text, which is valid TOML; of another one only the head.
     pub fn of(text: &str) -> Self {
-        let (mut notes, mut section, mut comment) = (Self::default(), String::new(), Vec::new());
-        let mut elements: HashMap<&str, usize> = HashMap::new();
+        let mut notes = Self::default();
         let comments = text.lines().map_while(|line| line.strip_prefix('#'));
         notes.head = comments
             .map(|line| line.strip_prefix(' ').unwrap_or(line))
             .fold(String::new(), |head, line| head + line + "\n");
-        for line in text.lines().map(str::trim) {
-            if let Some(words) = line.strip_prefix('#') {
-                comment.push(words.trim());
-                continue;
-            }
-            if let Some((key, _)) = line.split_once('=') {
-                notes.keys.insert(join(&section, key.trim()), comment.join(" "));
-            } else if let Some(name) = line.strip_prefix("[[") {
-                let name = name.trim_end_matches(']');
-                let count = elements.entry(name).or_default();
-                section = format!("{name}[{count}]");
-                *count += 1;
-            } else if let Some(name) = line.strip_prefix('[') {
-                section = name.trim_end_matches(']').to_owned();
-            }
-            comment.clear();
+        if let Ok(document) = text.parse::<DocumentMut>() {
+            notes.section(document.as_table(), "");
         }
         notes
+    }
+
+    fn section(&mut self, table: &Table, path: &str) {
+        for (name, item) in table {
+            let key = join(path, name);
+            if let Some(section) = item.as_table() {
+                self.section(section, &key);
+                continue;
+            }
+            if let Some(elements) = item.as_array_of_tables() {
+                for (at, element) in elements.iter().enumerate() {
+                    self.section(element, &format!("{key}[{at}]"));
+                }
+                continue;
+            }
+            let before = table.key(name).and_then(|key| key.leaf_decor().prefix()?.as_str());
+            self.keys.insert(key, last_comment(before.unwrap_or_default()));
+        }
     }
 
     /// What is known of a key's value: the file's note, or that it is the default's.
@@ -63,6 +68,16 @@ impl Notes {
     }
 }
 
+/// The words of the comment right above what follows this text.
+fn last_comment(text: &str) -> String {
+    // Blanks that indent the key are no line of their own.
+    let above = text.trim_end_matches([' ', '\t']).lines().rev();
+    let mut lines: Vec<&str> =
+        above.map_while(|line| line.trim().strip_prefix('#')).map(str::trim).collect();
+    lines.reverse();
+    lines.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +95,15 @@ mod tests {
         assert_eq!(notes.about("level[0].size", "?"), "One.");
         assert_eq!(notes.about("level[1].size", "?"), "Two.");
         assert_eq!(notes.missing(), ["bare"]);
+    }
+
+    #[test]
+    fn values_of_several_lines_and_dotted_keys_have_their_comments_too() {
+        let text = "# Sizes.\nlist = [\n    # inner = 1\n    1,\n]\n  # Entries.\n  core.rob = 4\n";
+        let notes = Notes::of(text);
+        assert_eq!(notes.about("list", "?"), "Sizes.");
+        assert_eq!(notes.about("core.rob", "?"), "Entries.");
+        assert_eq!(notes.missing(), [""; 0]);
+        assert_eq!(notes.keys.len(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Figures in rows and columns: exact as CSV, rounded for people.
 
+use documents::csv::Csv;
 use results::statistics::Value;
 use results::text::number;
 
@@ -114,7 +115,7 @@ impl Datum {
     /// As it stands in CSV: in full, empty if there is nothing.
     fn exact(&self) -> String {
         match self {
-            Self::Text(text) => quoted(text),
+            Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Real(value) => value.to_string(),
             Self::Missing => String::new(),
@@ -132,15 +133,6 @@ impl Datum {
             Self::Real(value) => format.show(*value),
             Self::Missing => number::UNDEFINED.into(),
         }
-    }
-}
-
-/// A field of CSV (RFC 4180).
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 
@@ -166,13 +158,11 @@ impl Data {
 
     /// CSV (RFC 4180, lines ended by a newline), header first.
     pub fn csv(&self) -> String {
-        let names: Vec<String> = self.columns.iter().map(|column| quoted(&column.name)).collect();
-        let mut text = names.join(",") + "\n";
+        let mut csv = Csv::new(self.columns.iter().map(|column| &column.name));
         for row in &self.rows {
-            text += &row.iter().map(Datum::exact).collect::<Vec<_>>().join(",");
-            text.push('\n');
+            csv.line(row.iter().map(Datum::exact));
         }
-        text
+        csv.text()
     }
 
     /// A table for people.

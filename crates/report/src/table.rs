@@ -1,6 +1,8 @@
 //! A table for people: statistics down, configurations across, headings between.
 
-use results::text::{Grid, Row};
+use documents::csv::Csv;
+use documents::{Column, Row};
+use results::text::Grid;
 
 use crate::data::scrolling;
 use crate::html::{Html, download};
@@ -31,11 +33,11 @@ impl Table {
 
     /// A table of the terminal as one of the page.
     pub fn from_grid(caption: impl Into<String>, grid: &Grid) -> Self {
-        let mut table = Self::new(caption, grid.header());
-        for row in grid.rows() {
+        let mut table = Self::new(caption, figures(grid));
+        for row in grid.table().rows() {
             match row {
                 Row::Heading(text) => table.heading(text),
-                Row::Cells(label, cells) => table.row(label.trim(), cells),
+                Row::Cells(cells) => table.labelled(cells),
             }
         }
         table
@@ -45,13 +47,13 @@ impl Table {
     /// its title.
     pub fn split_grid(grid: &Grid) -> Vec<Self> {
         let mut tables: Vec<Self> = Vec::new();
-        for row in grid.rows() {
+        for row in grid.table().rows() {
             match (row, tables.last_mut()) {
-                (Row::Heading(text), _) => tables.push(Self::new(text, grid.header())),
-                (Row::Cells(label, cells), Some(table)) => table.row(label.trim(), cells),
-                (Row::Cells(label, cells), None) => {
-                    let mut table = Self::new("figures", grid.header());
-                    table.row(label.trim(), cells);
+                (Row::Heading(text), _) => tables.push(Self::new(text, figures(grid))),
+                (Row::Cells(cells), Some(table)) => table.labelled(cells),
+                (Row::Cells(cells), None) => {
+                    let mut table = Self::new("figures", figures(grid));
+                    table.labelled(cells);
                     tables.push(table);
                 }
             }
@@ -72,6 +74,13 @@ impl Table {
     ) {
         let cells = cells.into_iter().map(|cell| Html::text(cell.as_ref())).collect();
         self.rows.push(Line::Cells(label.into(), cells));
+    }
+
+    /// Adds a row whose first cell is its label.
+    fn labelled(&mut self, cells: &[String]) {
+        if let Some((label, cells)) = cells.split_first() {
+            self.row(label.trim(), cells);
+        }
     }
 
     /// Adds a row of markup: links, for example.
@@ -132,20 +141,24 @@ impl Table {
 
     /// The table's own texts as CSV; markup loses its tags.
     fn texts(&self) -> String {
-        let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        let mut lines =
-            vec![[String::new()].iter().chain(&self.header).map(|s| quote(s)).collect::<Vec<_>>()];
+        let mut csv = Csv::quoted();
+        csv.line([String::new()].iter().chain(&self.header));
         for row in &self.rows {
-            lines.push(match row {
-                Line::Heading(text) => vec![quote(text)],
+            match row {
+                Line::Heading(text) => csv.line([text]),
                 Line::Cells(label, cells) => {
-                    let cells = cells.iter().map(|cell| quote(&plain(cell.as_str())));
-                    [quote(label)].into_iter().chain(cells).collect()
+                    let cells = cells.iter().map(|cell| plain(cell.as_str()));
+                    csv.line([label.clone()].into_iter().chain(cells));
                 }
-            });
+            }
         }
-        lines.into_iter().map(|line| line.join(",") + "\n").collect()
+        csv.text()
     }
+}
+
+/// The names of a grid's columns of figures.
+fn figures(grid: &Grid) -> impl Iterator<Item = &str> {
+    grid.table().columns().iter().skip(1).map(Column::name)
 }
 
 /// Markup without its tags.

@@ -9,6 +9,7 @@
 //! configuration does not have are empty. Groups that only a run has, as further caches of its
 //! machine, are in JSON and in the store.
 
+use documents::csv::line;
 use stats::Schema;
 
 use crate::figures::{GroupFigures, placed};
@@ -105,11 +106,4 @@ fn shown(value: Value) -> String {
         Value::Real(estimate) => estimate.value.to_string(),
         Value::Undefined => String::new(),
     }
-}
-
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail, and text stays text.
-    let _ = writer.write_record(cells.map(String::into_bytes));
-    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 //! `null`. In a sampled run a statistic with a confidence interval is followed by
 //! `<name>_ci95`, half the interval's width.
 
+use documents::json::with_short_lists;
 use serde_json::{Map, Value as Json, json};
 
 use crate::figures::{GroupFigures, Placed, groups_of};
@@ -16,42 +17,7 @@ pub const VERSION: u32 = 1;
 
 /// A run as indented JSON with a newline at its end.
 pub fn render(run: &Run) -> String {
-    let mut text = String::new();
-    write(&mut text, &value(run), 0);
-    text.push('\n');
-    text
-}
-
-/// Writes a value indented, lists of plain values on one line, so that a histogram takes a line
-/// for each bucket and not five.
-fn write(text: &mut String, value: &Json, depth: usize) {
-    let indent = |text: &mut String, depth| {
-        text.push('\n');
-        text.push_str(&"  ".repeat(depth));
-    };
-    match value {
-        Json::Object(fields) if !fields.is_empty() => {
-            for (index, (name, field)) in fields.iter().enumerate() {
-                text.push(if index == 0 { '{' } else { ',' });
-                indent(text, depth + 1);
-                text.push_str(&Json::from(name.as_str()).to_string());
-                text.push_str(": ");
-                write(text, field, depth + 1);
-            }
-            indent(text, depth);
-            text.push('}');
-        }
-        Json::Array(items) if items.iter().any(|item| item.is_array() || item.is_object()) => {
-            for (index, item) in items.iter().enumerate() {
-                text.push(if index == 0 { '[' } else { ',' });
-                indent(text, depth + 1);
-                write(text, item, depth + 1);
-            }
-            indent(text, depth);
-            text.push(']');
-        }
-        plain => text.push_str(&plain.to_string()),
-    }
+    with_short_lists(&value(run))
 }
 
 /// A run as a JSON value.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use documents::csv::{Csv, number};
+use documents::json::pretty;
+use documents::{Column, Layout, Table};
 use serde::Serialize;
 
 use crate::bhive::RowError;
@@ -92,28 +95,35 @@ fn offender(outcome: &Outcome) -> Offender {
 }
 
 impl Report {
+    /// That of all blocks, then those of the categories.
+    fn scores(&self) -> impl Iterator<Item = (&'static str, &Score)> {
+        let categories = self.categories.iter().map(|c| (c.category.name(), &c.score));
+        [("all", &self.all)].into_iter().chain(categories)
+    }
+
     /// For reading.
     pub fn table(&self) -> String {
-        let mut out = format!(
-            "{:<15} {:>7} {:>8} {:>8} {:>11} {:>7}\n",
-            "blocks", "number", "mean", "median", "within 5 %", "tau"
-        );
-        let mut line = |name: &str, s: &Score| {
+        let right = |name: &str, width: usize| Column::right(name).at_least(width).after(1);
+        let mut scores = Table::new([
+            Column::left("blocks").at_least(15),
+            right("number", 7),
+            right("mean", 8),
+            right("median", 8),
+            right("within 5 %", 11),
+            right("tau", 7),
+        ]);
+        for (name, s) in self.scores() {
             let percent = |v: Option<f64>| v.map_or("-".into(), |v| format!("{:.2} %", 100.0 * v));
-            let tau = s.tau.map_or("-".into(), |t| format!("{t:.4}"));
-            let _ = writeln!(
-                out,
-                "{name:<15} {:>7} {:>8} {:>8} {:>11} {tau:>7}",
-                s.blocks,
+            scores.row([
+                name.to_owned(),
+                s.blocks.to_string(),
                 percent(s.mape),
                 percent(s.median),
-                percent(s.within_5_percent)
-            );
-        };
-        line("all", &self.all);
-        for c in &self.categories {
-            line(c.category.name(), &c.score);
+                percent(s.within_5_percent),
+                s.tau.map_or("-".into(), |t| format!("{t:.4}")),
+            ]);
         }
+        let mut out = scores.text(&Layout::PLAIN);
         if !self.worst.is_empty() {
             out.push_str("\nworst\n");
         }
@@ -140,48 +150,36 @@ impl Report {
 
     /// As JSON; what is undefined is null.
     pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
+        pretty(self)
     }
 
     /// The scores as CSV; what is undefined is empty.
     pub fn csv(&self) -> String {
-        let mut out = String::from("category,blocks,mape,median,within_5_percent,tau\n");
-        let mut line = |name: &str, s: &Score| {
-            let field = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
-            let _ = writeln!(
-                out,
-                "{name},{},{},{},{},{}",
-                s.blocks,
-                field(s.mape),
-                field(s.median),
-                field(s.within_5_percent),
-                field(s.tau)
-            );
-        };
-        line("all", &self.all);
-        for c in &self.categories {
-            line(c.category.name(), &c.score);
+        let mut csv = Csv::new(["category", "blocks", "mape", "median", "within_5_percent", "tau"]);
+        for (name, s) in self.scores() {
+            let [mape, median, within, tau] =
+                [s.mape, s.median, s.within_5_percent, s.tau].map(number);
+            csv.line([name, &s.blocks.to_string(), &mape, &median, &within, &tau]);
         }
-        out
+        csv.text()
     }
 }
 
 /// All predictions as CSV, a line for each block.
 pub fn rows_csv(outcomes: &[Outcome]) -> String {
-    let mut out = String::from("line,hex,category,measured,predicted,error,bound_by\n");
+    let mut csv =
+        Csv::new(["line", "hex", "category", "measured", "predicted", "error", "bound_by"]);
     for o in outcomes {
         let w = offender(o);
-        let _ = writeln!(
-            out,
-            "{},{},{},{},{},{},{}",
-            w.line,
+        csv.line([
+            w.line.to_string(),
             w.hex,
-            w.category.name(),
-            w.measured,
-            w.predicted,
-            w.error,
-            w.bound_by.unwrap_or("")
-        );
+            w.category.name().to_owned(),
+            w.measured.to_string(),
+            w.predicted.to_string(),
+            w.error.to_string(),
+            w.bound_by.unwrap_or_default().to_owned(),
+        ]);
     }
-    out
+    csv.text()
 }

@@ -1,8 +1,7 @@
 //! Event cycles of every uop of a few iterations.
 
-use std::fmt::Write;
-
 use decode::{Uop, UopFlags, UopKind};
+use documents::{Column, Layout, Table};
 use memory::Alias;
 use uarch::{Observer, Times};
 
@@ -130,34 +129,41 @@ impl Observer for UopLog {
 impl Timeline {
     /// A line for each uop with its event cycles.
     pub fn text(&self) -> String {
-        let width = self.instructions.iter().map(|i| i.chars().count()).max().unwrap_or(0).max(11);
-        let mut out = format!(
-            "{:>4} {:width$} {:13} {:>4} {:>9} {:>9} {:>6} {:>6} {:>9} {:>7}\n",
-            "iter",
-            "instruction",
-            "uop",
-            "port",
-            "delivered",
-            "allocated",
-            "ready",
-            "issued",
-            "completed",
-            "retired"
-        );
+        let right = |name: &str, width: usize| Column::right(name).at_least(width).after(1);
+        let mut table = Table::new([
+            Column::right("iter"),
+            // As wide as the widest of all instructions, those without uops included.
+            Column::left("instruction")
+                .at_least(self.instructions.iter().map(|i| i.chars().count()).max().unwrap_or(0))
+                .after(1),
+            Column::left("uop").at_least(13).after(1),
+            right("port", 4),
+            right("delivered", 9),
+            right("allocated", 9),
+            right("ready", 6),
+            right("issued", 6),
+            right("completed", 9),
+            right("retired", 7),
+        ]);
         let mut last = None;
         for u in &self.uops {
             let place = (u.iteration, u.instruction);
             let known = self.instructions.get(u.instruction).map_or("", String::as_str);
             let name = if last == Some(place) { "" } else { known };
             last = Some(place);
-            let port = u.port.map_or("-".to_owned(), |p| p.to_string());
-            let kind = format!("{}{}", if u.fused { "+ " } else { "" }, u.kind);
-            let _ = writeln!(
-                out,
-                "{:>4} {name:width$} {kind:13} {port:>4} {:>9} {:>9} {:>6} {:>6} {:>9} {:>7}",
-                u.iteration, u.delivered, u.allocated, u.ready, u.issued, u.completed, u.retired
-            );
+            table.row([
+                u.iteration.to_string(),
+                name.to_owned(),
+                format!("{}{}", if u.fused { "+ " } else { "" }, u.kind),
+                u.port.map_or("-".to_owned(), |p| p.to_string()),
+                u.delivered.to_string(),
+                u.allocated.to_string(),
+                u.ready.to_string(),
+                u.issued.to_string(),
+                u.completed.to_string(),
+                u.retired.to_string(),
+            ]);
         }
-        out
+        table.text(&Layout::PLAIN)
     }
 }

@@ -220,7 +220,8 @@ pub struct CodeSizes {
 }
 
 impl CodeSizes {
-    /// What `make -C sma/sma code-size` counted: allocate and free, compiled for size.
+    /// What `make -C sma/sma code-size` counted on 2026-11-22: allocate and free, compiled for
+    /// size. A test compares it with the table of that run in `docs/sma.md`.
     pub fn measured() -> Self {
         Self {
             instructions: vec![
@@ -409,5 +410,26 @@ mod tests {
         assert_eq!((of(0), of(1)), (percent(40.0), percent(40.0 + 4.0 * 28.0)));
         assert_eq!(of(2), (of(0) + of(1)) / 2.0);
         assert_eq!(table.rows[0].cells[0].spread, Some(0.0));
+    }
+
+    #[test]
+    fn code_sizes_are_those_of_the_documented_run() {
+        let text = include_str!("../../../docs/sma.md");
+        // The first word of each cell: SMA, with LM, with CAM, …, dlmalloc.
+        let row = |processor: &str| -> Vec<&str> {
+            let head = format!("| {processor} |");
+            let line = text.lines().find_map(|line| line.strip_prefix(&head)).unwrap();
+            line.trim_matches('|').split('|').filter_map(|c| c.split_whitespace().next()).collect()
+        };
+        let chosen = |row: &[&str]| [row[0], row[1], row[2], row[row.len() - 1]].map(str::to_owned);
+        let sizes = CodeSizes::measured();
+        let kinds = [Kind::Sma(128), Kind::Lm, Kind::Cam, Kind::Dlmalloc];
+        let ours = kinds.map(|kind| sizes.of(kind).unwrap());
+        let documented =
+            chosen(&row("Cortex-M3")).map(|n| n.replace(',', "").parse::<f64>().unwrap());
+        assert_eq!(ours, documented);
+        let [sma, lm, cam, dlmalloc] = chosen(&row("RV32IMAC"));
+        let said = format!("RV32IMAC: {sma}, with LM {lm}, with CAM {cam}, DLmalloc {dlmalloc}.");
+        assert!(sizes.source.contains(&said), "{} has not: {said}", sizes.source);
     }
 }

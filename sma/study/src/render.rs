@@ -1,6 +1,9 @@
 //! Tables as text, Markdown, CSV and JSON.
 
 use crate::table::{Cell, Table};
+use documents::csv::{Csv, number};
+use documents::json::pretty;
+use documents::{Column, Layout};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -16,12 +19,15 @@ fn shown(cell: &Cell, decimals: usize) -> String {
     text
 }
 
-fn grid(table: &Table) -> Vec<Vec<String>> {
-    let head = std::iter::once(table.unit.to_owned()).chain(table.columns.iter().cloned());
-    let mut grid = vec![head.collect::<Vec<_>>()];
+/// The table, its labels to the left and its figures to the right.
+fn grid(table: &Table) -> documents::Table {
+    let figures = table.columns.iter().map(Column::right);
+    // Under its title.
+    let labels = Column::left(table.unit).after(2);
+    let mut grid = documents::Table::new([labels].into_iter().chain(figures));
     for row in &table.rows {
         let cells = row.cells.iter().map(|cell| shown(cell, table.decimals));
-        grid.push(std::iter::once(row.name.clone()).chain(cells).collect());
+        grid.row([row.name.clone()].into_iter().chain(cells));
     }
     grid
 }
@@ -30,23 +36,8 @@ fn grid(table: &Table) -> Vec<Vec<String>> {
 pub fn text(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
-        let grid = grid(table);
-        let columns = grid.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            grid.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-        };
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
         let _ = writeln!(out, "{}", table.title);
-        for row in &grid {
-            let mut line = String::new();
-            for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let _ = match at {
-                    0 => write!(line, "  {cell:<width$}"),
-                    _ => write!(line, "  {cell:>width$}"),
-                };
-            }
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
+        out += &grid(table).text(&Layout::PLAIN);
         for note in &table.notes {
             let _ = writeln!(out, "  {note}");
         }
@@ -60,12 +51,7 @@ pub fn markdown(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
         let _ = writeln!(out, "### {}\n", table.title);
-        for (at, row) in grid(table).iter().enumerate() {
-            let _ = writeln!(out, "| {} |", row.join(" | "));
-            if at == 0 {
-                let _ = writeln!(out, "|---|{}", "---:|".repeat(row.len() - 1));
-            }
-        }
+        out += &grid(table).markdown();
         for note in &table.notes {
             let _ = writeln!(out, "\n{note}");
         }
@@ -76,29 +62,16 @@ pub fn markdown(tables: &[Table]) -> String {
 
 /// For spreadsheets: a line for each number.
 pub fn csv(tables: &[Table]) -> String {
-    let mut out = String::from("table,row,column,value,spread,paper\n");
-    let field = |text: &str| match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    };
-    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let mut csv = Csv::new(["table", "row", "column", "value", "spread", "paper"]);
     for table in tables {
         for row in &table.rows {
             for (column, cell) in table.columns.iter().zip(&row.cells) {
-                let _ = writeln!(
-                    out,
-                    "{},{},{},{},{},{}",
-                    table.id,
-                    field(&row.name),
-                    field(column),
-                    number(cell.value),
-                    number(cell.spread),
-                    number(cell.paper)
-                );
+                let [value, spread, paper] = [cell.value, cell.spread, cell.paper].map(number);
+                csv.line([table.id, &row.name, column, &value, &spread, &paper]);
             }
         }
     }
-    out
+    csv.text()
 }
 
 /// For programs.
@@ -123,8 +96,7 @@ pub fn json(tables: &[Table]) -> String {
             })
         })
         .collect();
-    let text = serde_json::to_string_pretty(&json!({ "tables": tables }));
-    text.unwrap_or_default() + "\n"
+    pretty(&json!({ "tables": tables }))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub fn block(args: &BlockArgs) -> Done {
             .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?;
     }
     let mut out = match args.format {
-        Format::Json => predictions.json()?,
+        Format::Json => predictions.json(),
         Format::Csv => predictions.csv(),
         Format::Table => predictions.text(),
     };
@@ -63,7 +63,7 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
     let report = blocks::validate(&args.machine, &args.file, args.worst, category)?;
     let out = match args.format {
         Format::Table => report.table(),
-        Format::Json => report.json() + "\n",
+        Format::Json => report.json(),
         Format::Csv => report.csv(),
     };
     print(Stream::Stdout, &out)?;

@@ -90,10 +90,10 @@ mod tests {
     fn the_third_line_of_a_stride_asks_for_the_fourth_in_whatever_order_the_others_came() {
         for [a, b] in [[3, 6], [6, 3]] {
             let mut prefetcher = prefetcher(2);
-            assert_eq!([asked(&mut prefetcher, a), asked(&mut prefetcher, b)], [[], []]);
+            assert_eq!([asked(&mut prefetcher, a), asked(&mut prefetcher, b)], [[0_u64; 0]; 2]);
             // 9 - 3 and 9 - 6 were accessed: 12. No other stride has two of its lines.
             assert_eq!(asked(&mut prefetcher, 9), [12]);
-            assert_eq!(asked(&mut prefetcher, 9), [], "asked for already");
+            assert_eq!(asked(&mut prefetcher, 9), [0_u64; 0], "asked for already");
             // 12 - 3 = 9, 12 - 6 = 6; the stride of 6 would need line 0.
             assert_eq!(asked(&mut prefetcher, 12), [15]);
         }

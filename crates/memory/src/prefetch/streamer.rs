@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn as_many_steps_as_confirm_it_start_a_stream_in_their_direction() {
         let mut one = streamer(20, 1);
-        assert_eq!(asked(&mut one, 10), []);
+        assert_eq!(asked(&mut one, 10), [0_u64; 0]);
         assert_eq!(asked(&mut one, 11), [12, 13]);
         assert_eq!(asked(&mut one, 12), [14, 15]);
-        assert_eq!(asked(&mut one, 64 + 40), []);
+        assert_eq!(asked(&mut one, 64 + 40), [0_u64; 0]);
         assert_eq!(asked(&mut one, 64 + 39), [64 + 38, 64 + 37]);
         let mut two = streamer(20, 2);
-        assert_eq!([asked(&mut two, 10), asked(&mut two, 11)], [[], []]);
+        assert_eq!([asked(&mut two, 10), asked(&mut two, 11)], [[0_u64; 0]; 2]);
         assert_eq!(asked(&mut two, 12), [13, 14]);
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn a_turn_starts_the_count_again() {
         let mut two = streamer(20, 2);
         for line in [10, 11, 9, 10] {
-            assert_eq!(asked(&mut two, line), []);
+            assert_eq!(asked(&mut two, line), [0_u64; 0]);
         }
         assert_eq!(asked(&mut two, 11), [12, 13]);
     }

@@ -1,5 +1,7 @@
 //! For programs: JSON with everything, CSV with a line for each number and claim.
 
+use documents::csv::{Csv, number};
+use documents::json::pretty;
 use serde_json::{Value, json};
 
 use super::asks;
@@ -10,8 +12,7 @@ use crate::sheet::{Cell, Sheet};
 /// values null.
 pub fn json(machine: &str, sheets: &[Sheet]) -> String {
     let figures: Vec<Value> = sheets.iter().map(sheet).collect();
-    let text = serde_json::to_string_pretty(&json!({ "machine": machine, "figures": figures }));
-    text.unwrap_or_default() + "\n"
+    pretty(&json!({ "machine": machine, "figures": figures }))
 }
 
 fn sheet(sheet: &Sheet) -> Value {
@@ -70,12 +71,7 @@ fn cell(cell: &Cell) -> Value {
 /// Sheets as lines of figure, row, column, value, half width, and for claims the paper's value and
 /// the verdict.
 pub fn csv(sheets: &[Sheet]) -> String {
-    let mut text = "figure,row,column,value,half_width,paper,verdict\n".to_owned();
-    let mut line = |fields: [&str; 7]| {
-        text += &fields.map(quoted).join(",");
-        text.push('\n');
-    };
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut csv = Csv::new(["figure", "row", "column", "value", "half_width", "paper", "verdict"]);
     for sheet in sheets {
         let figure = sheet.figure.name();
         for (label, cells) in &sheet.table.rows {
@@ -87,7 +83,7 @@ pub fn csv(sheets: &[Sheet]) -> String {
                     }
                     Cell::Empty => continue,
                 };
-                line([figure, label, column, &value, &half, "", ""]);
+                csv.line([figure, label, column, &value, &half, "", ""]);
             }
         }
         for check in &sheet.checks {
@@ -95,17 +91,10 @@ pub fn csv(sheets: &[Sheet]) -> String {
             let half = number(check.measured.and_then(|estimate| estimate.half_width));
             let claim = check.claim;
             let verdict = check.verdict.name();
-            line([figure, claim.subject, claim.what, &value, &half, claim.paper, verdict]);
+            csv.line([figure, claim.subject, claim.what, &value, &half, claim.paper, verdict]);
         }
     }
-    text
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
-    }
-    field.to_owned()
+    csv.text()
 }
 
 #[cfg(test)]

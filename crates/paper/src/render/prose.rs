@@ -2,19 +2,18 @@
 
 use std::fmt::Write as _;
 
+use documents::{Column, Layout};
+
 use super::{asks, measured};
 use crate::sheet::{Cell, Check, Sheet, Table};
 use crate::verdict::{Rule, Verdict};
-
-/// Between columns.
-const GAP: &str = "  ";
 
 /// Sheets as text, after a sentence on the machine.
 pub fn text(machine: &str, sheets: &[Sheet]) -> String {
     let mut text = format!("{machine}\n\n");
     for sheet in sheets {
         let _ = writeln!(text, "{}: {}", sheet.figure.label(), sheet.figure.title());
-        text += &columns(&table_cells(&sheet.table));
+        text += &table(&sheet.table).text(&Layout::PLAIN);
         text.push('\n');
         for note in &sheet.notes {
             let _ = writeln!(text, "{note}");
@@ -47,12 +46,12 @@ pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
     for sheet in sheets {
         let _ = writeln!(text, "\n### {}: {}\n", sheet.figure.label(), sheet.figure.title());
         let _ = writeln!(text, "{}\n", sheet.figure.definition());
-        text += &grid(&table_cells(&sheet.table));
+        text += &table(&sheet.table).markdown();
         for note in &sheet.notes {
             let _ = writeln!(text, "\n{note}");
         }
-        let mut rows =
-            vec![["claim", "paper", "measured", "rule", "verdict"].map(str::to_owned).to_vec()];
+        let names = ["paper", "measured", "rule", "verdict"].map(Column::right);
+        let mut claims = documents::Table::new([Column::left("claim")].into_iter().chain(names));
         for check in &sheet.checks {
             let verdict = match &check.cause {
                 Some(cause) => format!("{}: {cause}", check.verdict.name()),
@@ -65,11 +64,11 @@ pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
                 Rule::Beside => asks(check),
                 _ => format!("{}: {}", asks(check), claim.reason),
             };
-            rows.push(vec![about(check), paper, measured(check), rule, verdict]);
+            claims.row([about(check), paper, measured(check), rule, verdict]);
         }
-        if rows.len() > 1 {
+        if !claims.rows().is_empty() {
             text.push('\n');
-            text += &grid(&rows);
+            text += &claims.markdown();
         }
     }
     text
@@ -108,49 +107,17 @@ fn about(check: &Check) -> String {
     }
 }
 
-/// Header and rows as texts.
-fn table_cells(table: &Table) -> Vec<Vec<String>> {
-    let header = std::iter::once(table.corner.to_owned()).chain(table.columns.clone()).collect();
-    let row = |(label, cells): &(String, Vec<Cell>)| {
+/// The table, its labels to the left and its figures to the right.
+fn table(table: &Table) -> documents::Table {
+    let figures = table.columns.iter().map(Column::right);
+    let columns = [Column::left(table.corner)].into_iter().chain(figures);
+    let mut texts = documents::Table::new(columns);
+    for (label, cells) in &table.rows {
         let empty = std::iter::repeat_n(&Cell::Empty, table.columns.len() - cells.len());
         let cells = cells.iter().chain(empty).map(Cell::text);
-        std::iter::once(label.clone()).chain(cells).collect()
-    };
-    std::iter::once(header).chain(table.rows.iter().map(row)).collect()
-}
-
-/// Aligned columns, the first to the left and the others to the right.
-fn columns(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = match index {
-                0 => write!(line, "{cell:width$}"),
-                _ => write!(line, "{GAP}{cell:>width$}"),
-            };
-        }
-        text += line.trim_end();
-        text.push('\n');
+        texts.row([label.clone()].into_iter().chain(cells));
     }
-    text
-}
-
-/// A Markdown table.
-fn grid(rows: &[Vec<String>]) -> String {
-    let mut text = String::new();
-    for (index, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-        if index == 0 {
-            let _ = writeln!(text, "|---{}|", "|---:".repeat(row.len() - 1));
-        }
-    }
-    text
+    texts
 }
 
 #[cfg(test)]

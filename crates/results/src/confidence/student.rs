@@ -1,4 +1,10 @@
 //! Student's t distribution for whole degrees of freedom.
+//!
+//! The crate `statrs` checks it in the tests and does not replace it (measured 2026-11-22 with
+//! statrs 0.19.1). Up to the 10,000 degrees used here both agree to 3e-12, but only 3 of those
+//! 10,000 quantiles are equal in all digits, and JSON and CSV print all digits. Above, its quantile
+//! of 0.975 is 1.827 for 1e7 degrees (1.960 is right) and does not return for 3e7; and its
+//! distribution panics for a NaN.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -40,6 +46,7 @@ pub fn two_sided(level: f64, degrees: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use statrs::distribution::{ContinuousCDF, StudentsT};
 
     #[test]
     fn quantiles_equal_the_closed_forms_for_one_two_and_four_degrees() {
@@ -73,6 +80,19 @@ mod tests {
         for degrees in [1_000, 10_000, usize::MAX] {
             let t = two_sided(0.95, degrees);
             assert!(t > normal && t < normal * (1.0 + 2.0 / degrees.min(10_000) as f64));
+        }
+    }
+
+    #[test]
+    fn quantiles_and_probabilities_agree_with_an_independent_library() {
+        for degrees in (1..200).chain([1_000, 5_000, 10_000]) {
+            let theirs = StudentsT::new(0.0, 1.0, degrees as f64).unwrap();
+            let ratio = two_sided(0.95, degrees) / theirs.inverse_cdf(0.975);
+            assert!((ratio - 1.0).abs() < 1e-11, "{degrees}: {ratio}");
+            for t in (0..40).map(|quarters| f64::from(quarters) / 4.0) {
+                let difference = cumulative(t, degrees) - (2.0 * theirs.cdf(t) - 1.0);
+                assert!(difference.abs() < 1e-11, "{degrees}, {t}: {difference}");
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use documents::{Column, Table};
 use stats::{Kind, Meaning, Schema};
 
 use super::{CALLS, CONFIGURATION, Interval, Measured, RUN, Source, Statistic};
@@ -172,7 +173,7 @@ fn about(schema: &Schema, kind: &Kind) -> String {
 
 fn section(page: &mut String, group: &str, about: &str, all: &[Declaration]) {
     let _ = write!(page, "\n## {group}\n{about}\n\n");
-    page.push_str("| name | unit | what | how |\n|---|---|---|---|\n");
+    let mut table = Table::new(["name", "unit", "what", "how"].map(Column::left));
     for statistic in all.iter().filter(|statistic| statistic.group == group) {
         let mark = if statistic.interval { " ±" } else { "" };
         let plain = match (statistic.counted, statistic.fault) {
@@ -183,6 +184,7 @@ fn section(page: &mut String, group: &str, about: &str, all: &[Declaration]) {
         let how = statistic.formula.as_ref().map(|text| format!("`{text}`{mark}"));
         let how = how.unwrap_or_else(|| plain.into());
         let (name, unit, what) = (&statistic.name, statistic.unit, &statistic.description);
-        let _ = writeln!(page, "| `{name}` | {unit} | {what} | {how} |");
+        table.row([format!("`{name}`").as_str(), unit, what.as_str(), &how]);
     }
+    page.push_str(&table.markdown());
 }

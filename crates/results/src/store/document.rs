@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use documents::Column;
+
 use super::schema::{MEANING, MIGRATIONS, Table};
 
 /// The page `docs/schema.md`.
@@ -36,10 +38,11 @@ WHERE c.run = 1 ORDER BY c.position;
         version = MIGRATIONS.len()
     );
     for Table { name, about, columns } in MEANING {
-        let _ = write!(page, "\n## {name}\n{about}\n\n| column | what |\n|---|---|\n");
+        let mut table = documents::Table::new(["column", "what"].map(Column::left));
         for (column, what) in *columns {
-            let _ = writeln!(page, "| `{column}` | {what} |");
+            table.row([format!("`{column}`"), (*what).to_owned()]);
         }
+        let _ = write!(page, "\n## {name}\n{about}\n\n{}", table.markdown());
     }
     page
 }

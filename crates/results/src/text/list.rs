@@ -1,6 +1,8 @@
 //! The list of a store's runs.
 
-use super::grid::{pad_left, pad_right, shorten};
+use documents::{Column, Layout, Table};
+
+use super::grid::shorten;
 use super::{Style, number};
 use crate::model::{Exit, Run};
 use crate::select::{CallFigures, CallGroup};
@@ -11,32 +13,30 @@ pub fn list(runs: &[Run], style: &Style) -> String {
     if runs.is_empty() {
         return "No runs yet: make one with `mallacc run -- PROGRAM`.\n".into();
     }
-    let header = ["run", "started (UTC)", "instr.", "malloc", "program", "state", "command"];
     let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
-    let mut widths = header.map(|name| name.chars().count());
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let before: usize = widths[..6].iter().map(|width| width + 2).sum();
+    // Figures end where their column ends, words begin where it begins.
+    let columns = [
+        Column::right("run"),
+        Column::left("started (UTC)"),
+        Column::right("instr."),
+        Column::right("malloc"),
+        Column::right("program"),
+        Column::left("state"),
+        Column::left("command"),
+    ];
+    let mut table = Table::new(columns);
+    let before: usize = (0..6)
+        .map(|at| {
+            let cells = rows.iter().map(|row| row[at].chars().count());
+            cells.chain([table.columns()[at].name().chars().count()]).max().unwrap_or(0) + 2
+        })
+        .sum();
     let room = style.width.saturating_sub(before).max(12);
-    let line = |cells: &[String; 7]| {
-        let mut line = String::new();
-        for (index, cell) in cells[..6].iter().enumerate() {
-            // Figures to the right, words to the left.
-            let numeric = matches!(index, 0 | 2 | 3 | 4);
-            let pad = if numeric { pad_left } else { pad_right };
-            line += &pad(cell, widths[index]);
-            line += "  ";
-        }
-        line + &shorten(&cells[6], room, style)
-    };
-    let mut text = style.bold(line(&header.map(String::from)).trim_end()) + "\n";
-    for row in &rows {
-        text += line(row).trim_end();
-        text.push('\n');
+    for mut row in rows {
+        row[6] = shorten(&row[6], room, style);
+        table.row(row);
     }
+    let mut text = table.text(&Layout { width: usize::MAX, ..style.layout() });
     text += "malloc, program: speedup of the run's last accelerator over its baseline.\n";
     style.finish(text)
 }

@@ -9,11 +9,13 @@ mod list;
 pub mod number;
 mod sections;
 
+use documents::Layout;
+
 use crate::model::Run;
 
 pub use comparison::grid as comparison;
 pub use facts::{alarms, lines as facts};
-pub use grid::{Grid, Row};
+pub use grid::Grid;
 pub use headline::headline;
 pub use list::list;
 
@@ -32,16 +34,17 @@ impl Style {
     /// 80 columns, Unicode, no colour.
     pub const PLAIN: Self = Self { width: 80, unicode: true, colour: false };
 
+    /// How tables are laid out.
+    fn layout(&self) -> Layout {
+        Layout { width: self.width, bold: self.colour, ..Layout::PLAIN }
+    }
+
     fn bold(&self, text: &str) -> String {
-        self.paint(text, "1")
+        self.layout().heading(text)
     }
 
     fn alarm(&self, text: &str) -> String {
-        self.paint(text, "31")
-    }
-
-    fn paint(&self, text: &str, code: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour { format!("\x1b[31m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     /// Text in this style's character set.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use documents::csv::{Csv, number};
+use documents::json::pretty;
+use documents::{Column, Layout, Table};
 use uarch::Machine;
 
 use super::{Range, Row, Unit, reference};
@@ -32,22 +35,26 @@ fn range(range: Range, unit: Unit) -> String {
 
 /// For reading.
 pub fn text(machine: &Machine, rows: &[Row]) -> String {
-    let mut out = format!("{}: cycles for each access, through the whole core\n\n", machine.name);
-    let header = ["size", "pattern", "simulated", "measured", "error", "verdict"];
-    let mut line = |cells: [&str; 6]| {
-        let [size, pattern, simulated, measured, error, verdict] = cells;
-        let _ = writeln!(
-            out,
-            "{size:>8}  {pattern:<16}  {simulated:>10}  {measured:>10}  {error:>7}  {verdict}"
-        );
-    };
-    line(header);
+    let mut table = Table::new([
+        Column::right("size").at_least(8),
+        Column::left("pattern").at_least(16),
+        Column::right("simulated").at_least(10),
+        Column::right("measured").at_least(10),
+        Column::right("error").at_least(7),
+        Column::left("verdict"),
+    ]);
     for row in rows {
-        let simulated = figure(row.simulated, row.unit);
-        let measured = row.measured.map_or("-".into(), |r| range(r, row.unit));
-        let error = row.error().map_or("-".into(), |e| format!("{:+.1} %", 100.0 * e));
-        line([&size(row.bytes), row.pattern, &simulated, &measured, &error, row.verdict()]);
+        table.row([
+            size(row.bytes),
+            row.pattern.to_owned(),
+            figure(row.simulated, row.unit),
+            row.measured.map_or("-".into(), |r| range(r, row.unit)),
+            row.error().map_or("-".into(), |e| format!("{:+.1} %", 100.0 * e)),
+            row.verdict().to_owned(),
+        ]);
     }
+    let mut out = format!("{}: cycles for each access, through the whole core\n\n", machine.name);
+    out += &table.text(&Layout::PLAIN);
     let agree = rows.iter().filter(|row| row.agrees() == Some(true)).count();
     let measured = rows.iter().filter(|row| row.measured.is_some()).count();
     let _ = match reference::of(machine) {
@@ -68,26 +75,31 @@ pub fn text(machine: &Machine, rows: &[Row]) -> String {
 
 /// A line for each row; what is undefined is empty.
 pub fn csv(machine: &Machine, rows: &[Row]) -> String {
-    let mut out = String::from(
-        "machine,bytes,pattern,unit,simulated,measured_least,measured_most,error,verdict\n",
-    );
+    let mut csv = Csv::new([
+        "machine",
+        "bytes",
+        "pattern",
+        "unit",
+        "simulated",
+        "measured_least",
+        "measured_most",
+        "error",
+        "verdict",
+    ]);
     for row in rows {
-        let unit = if row.unit == Unit::Pages { "pages" } else { "cycles" };
-        let field = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
-        let _ = writeln!(
-            out,
-            "{},{},{},{unit},{:.3},{},{},{},{}",
-            machine.name,
-            row.bytes,
-            row.pattern,
-            row.simulated,
-            field(row.measured.map(|r| r.least)),
-            field(row.measured.map(|r| r.most)),
+        csv.line([
+            machine.name.clone(),
+            row.bytes.to_string(),
+            row.pattern.to_owned(),
+            if row.unit == Unit::Pages { "pages" } else { "cycles" }.to_owned(),
+            format!("{:.3}", row.simulated),
+            number(row.measured.map(|r| r.least)),
+            number(row.measured.map(|r| r.most)),
             row.error().map_or(String::new(), |e| format!("{e:.4}")),
-            row.verdict()
-        );
+            row.verdict().to_owned(),
+        ]);
     }
-    out
+    csv.text()
 }
 
 /// As JSON; what is undefined is null.
@@ -105,7 +117,7 @@ pub fn json(machine: &Machine, rows: &[Row]) -> String {
     let document = serde_json::json!({
         "machine": machine.name, "measured_source": source, "rows": rows,
     });
-    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    pretty(&document)
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use documents::csv::Csv;
+use documents::json::pretty;
+use documents::{Column, Layout, Table};
 use serde::Serialize;
 
 use super::family::Family;
@@ -112,28 +115,7 @@ impl Report {
             "host     {} (family {}, model {})\nmachine  {}\n\ncycles of a step\n",
             host.name, host.family, host.model, self.machine
         );
-        let _ = writeln!(
-            out,
-            "{:<14} {:>7}  {:>15}  {:>9}  {:>8}  {:>7}  {:>8}  {:>9}",
-            "", "native", "95 %", "simulated", "error", "paper's", "markers", "kept/all"
-        );
-        for row in &self.rows {
-            let percent = |v: Option<f64>| v.map_or("-".into(), |v| format!("{:+.1} %", 100.0 * v));
-            let native = row.native.map_or("-".into(), |n| format!("{:.1}", n.median));
-            let interval =
-                row.native.map_or("-".into(), |n| format!("{:.1} to {:.1}", n.low, n.high));
-            let simulated = row.simulated.map_or("-".into(), |s| format!("{s:.1}"));
-            let error = if row.comparable() { percent(row.error()) } else { "-".into() };
-            let paper = row.paper().map_or("-".into(), |p| format!("{:.2} %", 100.0 * p));
-            let marked = row.marked.map_or("-".into(), |m| format!("{:.1}", m.median));
-            let _ = writeln!(
-                out,
-                "{:<14} {native:>7}  {interval:>15}  {simulated:>9}  {error:>8}  {paper:>7}  \
-                 {marked:>8}  {:>9}",
-                row.name,
-                format!("{}/{}", row.kept, row.kept + row.skipped())
-            );
-        }
+        out += &self.table().text(&Layout::PLAIN);
         let percent = |v: Option<f64>| v.map_or("-".into(), |v| format!("{:.2} %", 100.0 * v));
         let _ = writeln!(
             out,
@@ -159,6 +141,35 @@ impl Report {
         out
     }
 
+    /// A row for each microbenchmark.
+    fn table(&self) -> Table {
+        let right = |name: &str, width: usize| Column::right(name).at_least(width);
+        let mut table = Table::new([
+            Column::left("").at_least(14),
+            right("native", 7).after(1),
+            right("95 %", 15),
+            right("simulated", 9),
+            right("error", 8),
+            right("paper's", 7),
+            right("markers", 8),
+            right("kept/all", 9),
+        ]);
+        for row in &self.rows {
+            let percent = |v: Option<f64>| v.map_or("-".into(), |v| format!("{:+.1} %", 100.0 * v));
+            table.row([
+                row.name.clone(),
+                row.native.map_or("-".into(), |n| format!("{:.1}", n.median)),
+                row.native.map_or("-".into(), |n| format!("{:.1} to {:.1}", n.low, n.high)),
+                row.simulated.map_or("-".into(), |s| format!("{s:.1}")),
+                if row.comparable() { percent(row.error()) } else { "-".into() },
+                row.paper().map_or("-".into(), |p| format!("{:.2} %", 100.0 * p)),
+                row.marked.map_or("-".into(), |m| format!("{:.1}", m.median)),
+                format!("{}/{}", row.kept, row.kept + row.skipped()),
+            ]);
+        }
+        table
+    }
+
     fn noise(&self) -> String {
         let sum = |count: fn(&Comparison) -> usize| -> usize { self.rows.iter().map(count).sum() };
         let (kept, moved, shared) = (sum(|r| r.kept), sum(|r| r.moved), sum(|r| r.shared));
@@ -179,17 +190,27 @@ impl Report {
 
     /// A line for each microbenchmark; what is undefined is empty.
     pub fn csv(&self) -> String {
-        let mut out = String::from(
-            "name,machine,native,native_low,native_high,native_spread,native_marked,simulated,\
-             error,paper_error,comparable,kept,moved,shared\n",
-        );
+        let mut csv = Csv::new([
+            "name",
+            "machine",
+            "native",
+            "native_low",
+            "native_high",
+            "native_spread",
+            "native_marked",
+            "simulated",
+            "error",
+            "paper_error",
+            "comparable",
+            "kept",
+            "moved",
+            "shared",
+        ]);
         for row in &self.rows {
             let field = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.4}"));
-            let _ = writeln!(
-                out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                row.name,
-                self.machine,
+            csv.line([
+                row.name.clone(),
+                self.machine.clone(),
                 field(row.native.map(|n| n.median)),
                 field(row.native.map(|n| n.low)),
                 field(row.native.map(|n| n.high)),
@@ -198,13 +219,13 @@ impl Report {
                 field(row.simulated),
                 field(row.error()),
                 field(row.paper()),
-                row.comparable(),
-                row.kept,
-                row.moved,
-                row.shared
-            );
+                row.comparable().to_string(),
+                row.kept.to_string(),
+                row.moved.to_string(),
+                row.shared.to_string(),
+            ]);
         }
-        out
+        csv.text()
     }
 
     /// As JSON; what is undefined is null.
@@ -219,7 +240,7 @@ impl Report {
             value["paper_error"] = serde_json::json!(row.paper());
             value["comparable"] = serde_json::json!(row.comparable());
         }
-        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+        pretty(&document)
     }
 }
 

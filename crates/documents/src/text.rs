@@ -1,0 +1,48 @@
+//! Widths in characters: padding, wrapping.
+
+/// `text` with blanks after it up to `width` characters.
+pub fn pad_right(text: &str, width: usize) -> String {
+    format!("{text:<width$}")
+}
+
+/// `text` with blanks before it up to `width` characters.
+pub fn pad_left(text: &str, width: usize) -> String {
+    format!("{text:>width$}")
+}
+
+/// `text` in lines of at most `width` characters, broken at blanks; later lines begin with
+/// `indent`.
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split_whitespace() {
+        let blank = usize::from(!line.trim().is_empty());
+        if blank > 0 && line.chars().count() + blank + word.chars().count() > width {
+            lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+        } else {
+            line.push_str(&" ".repeat(blank));
+            line.push_str(word);
+        }
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_counts_characters_and_cuts_nothing() {
+        assert_eq!((pad_left("±1", 4), pad_right("±1", 4)), ("  ±1".into(), "±1  ".into()));
+        assert_eq!((pad_left("long", 2), pad_right("long", 2)), ("long".into(), "long".into()));
+    }
+
+    #[test]
+    fn wrapping_keeps_every_word_within_the_width() {
+        let text = "one two three four five six seven";
+        let wrapped = wrap(text, 12, "  ");
+        assert!(wrapped.lines().all(|line| line.chars().count() <= 12), "{wrapped}");
+        assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>().join(" "), text);
+        assert_eq!(wrap("unbreakable-and-long a", 5, ""), "unbreakable-and-long\na");
+    }
+}
