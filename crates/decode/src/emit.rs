@@ -8,7 +8,7 @@ use crate::fuse;
 use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
-use crate::shape::{Exec, Recipe, plan};
+use crate::shape::{Exec, Recipe, dataflow};
 use crate::table::{Row, Table};
 use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
 
@@ -377,7 +377,7 @@ fn assemble(
         recipe.latency = (recipe.latency.0, recipe.ports.len() as u8);
     }
     let stored = recipe.stored;
-    let execs = if recipe.ports.is_empty() { Vec::new() } else { plan(&recipe) };
+    let execs = if recipe.ports.is_empty() { Vec::new() } else { dataflow(&recipe) };
     for exec in &execs {
         uops.push(exec_uop(exec));
     }

@@ -3,7 +3,7 @@
 mod rig;
 
 use decode::Block;
-use mallacc_uarch::{Component, Machine};
+use mallacc_uarch::{Component, Core, Machine};
 use rig::{DATA, Rig, close};
 
 const ADD_RAX_RAX: &str = "48 01 c0";
