@@ -167,7 +167,7 @@ fn decoded_instructions_have_the_tables_counts() {
         compared += 1;
         let listed: usize = row.groups.iter().map(|g| usize::from(g.count)).sum();
         assert_eq!(count, listed, "{:?}", insn.code());
-        assert_eq!(block.insns[0].slots, row.fused.max(1), "{:?}", insn.code());
+        assert_eq!(block.insns[0].fused_uops, row.fused.max(1), "{:?}", insn.code());
     }
     println!("{compared} forms compared");
     assert!(compared > 400, "{compared}");
