@@ -86,7 +86,7 @@ fn print(block: &Block, lines: &[String]) {
         println!(
             "{}  [{} slots, {:?}{}{}{}]",
             lines[i],
-            insn.slots,
+            insn.fused_uops,
             insn.class,
             if insn.lcp { ", lcp" } else { "" },
             if insn.fused_with_previous { ", fused with previous" } else { "" },

@@ -70,7 +70,7 @@ impl Decoder {
             insn.fused_with_previous = fused;
             insn.marker = marked[i];
             if marked[i] {
-                insn.slots = 0;
+                insn.fused_uops = 0;
             }
             push(&mut block, insn, i as u16, emitted, &operands, &item.insn, last);
         }
@@ -81,11 +81,11 @@ impl Decoder {
     /// The static part of an instruction that is not in its uops.
     fn describe(&self, item: &Item, key: Key, operands: &Operands, emitted: &Emitted) -> Insn {
         let insn = &item.insn;
-        let slots =
+        let fused_uops =
             emitted.uops.iter().filter(|u| !u.flags.has(UopFlags::FUSED)).count().min(255) as u8;
         let rep = key.prefix == Prefix::Rep || key.prefix == Prefix::Repne;
         let engine = uses_stack_engine(insn);
-        let class = match slots {
+        let class = match fused_uops {
             0 | 1 if restricted(insn).is_none() => DecodeClass::Simple,
             0..=4 => DecodeClass::Complex,
             _ => DecodeClass::Microcoded,
@@ -95,14 +95,14 @@ impl Decoder {
         let beside = match class {
             DecodeClass::Simple => others,
             DecodeClass::Complex => {
-                decoders.saturating_sub(slots).min(restricted(insn).unwrap_or(others))
+                decoders.saturating_sub(fused_uops).min(restricted(insn).unwrap_or(others))
             }
             DecodeClass::Microcoded => 0,
         };
         Insn {
             offset: item.offset,
             len: item.len,
-            slots,
+            fused_uops,
             class,
             lcp: has_lcp(item),
             fused_with_previous: false,
@@ -111,8 +111,8 @@ impl Decoder {
             wide_immediate: item.imm_bytes == 8,
             first_uop: 0,
             uops: 0,
-            first_slot: 0,
-            mem_slots: 0,
+            first_mem_operand: 0,
+            mem_operands: 0,
             stack_delta: if engine { insn.stack_pointer_increment() as i16 } else { 0 },
             reads_rsp: operands.reads_rsp,
             writes_rsp: operands.writes_rsp,
@@ -181,7 +181,7 @@ fn empty_block(def: &BlockDef, items: &[Item]) -> Block {
         len: def.bytes.len() as u16,
         insns: Vec::with_capacity(items.len()),
         uops: Vec::with_capacity(items.len() * 2),
-        slots: Vec::new(),
+        mem_operands: Vec::new(),
         markers: Vec::new(),
         branch: branch(def, items),
         insn_count: 0,
@@ -236,7 +236,7 @@ fn has_lcp(item: &Item) -> bool {
         && !matches!(item.insn.mnemonic(), Mnemonic::Ret | Mnemonic::Enter)
 }
 
-/// Instructions that only the first decoder takes whatever slots they have, and how many decoders
+/// Instructions that only the first decoder takes however many fused uops they have, and how many decoders
 /// then work beside it. Found with blocks of the BHive measurements that are bound by decoding:
 /// `setcc` with three others takes two cycles and with two others one; `setcc` to memory, register
 /// bit tests, sign extensions of the accumulator and `pop r12` always have a cycle of their own.
@@ -280,10 +280,10 @@ fn push(
     code: &Instruction,
     last: bool,
 ) {
-    let slot_base = block.slots.len() as u16;
+    let operand_base = block.mem_operands.len() as u16;
     insn.first_uop = block.uops.len() as u16;
-    insn.first_slot = slot_base;
-    insn.mem_slots = emitted.slots.len() as u8;
+    insn.first_mem_operand = operand_base;
+    insn.mem_operands = emitted.mem_operands.len() as u8;
     if !insn.fused_with_previous {
         for n in (0..4).rev().filter(|n| operands.merges & (1 << n) != 0) {
             emitted.uops.insert(0, emit::merge_uop(n));
@@ -299,14 +299,14 @@ fn push(
     insn.uops = emitted.uops.len() as u8;
     for mut uop in emitted.uops {
         uop.insn = index;
-        if uop.slot != Uop::NO_SLOT {
-            uop.slot += slot_base;
+        if uop.mem_operand != Uop::NO_OPERAND {
+            uop.mem_operand += operand_base;
         }
         block.uops.push(uop);
     }
-    for mut slot in emitted.slots {
-        slot.insn = index;
-        block.slots.push(slot);
+    for mut operand in emitted.mem_operands {
+        operand.insn = index;
+        block.mem_operands.push(operand);
     }
     block.insns.push(insn);
     if last && block.branch.kind != BranchKind::None && !insn.fused_with_previous {

@@ -8,9 +8,9 @@ use crate::fuse;
 use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
-use crate::shape::{Exec, Recipe, plan};
+use crate::shape::{Exec, Recipe, dataflow};
 use crate::table::{Row, Table};
-use crate::uop::{MemSlot, Reg, Uop, UopFlags, UopKind};
+use crate::uop::{MemOperand, Reg, Uop, UopFlags, UopKind};
 
 /// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
 /// 32 bytes. (Table: `mov r64,m64` 5, `movaps xmm,m128` 6, `vmovaps ymm,m256` 7.)
@@ -27,8 +27,8 @@ const LOCKED: f32 = 19.0;
 pub struct Emitted {
     /// The uops, without instruction index.
     pub uops: Vec<Uop>,
-    /// The memory slots.
-    pub slots: Vec<MemSlot>,
+    /// Its memory operands.
+    pub mem_operands: Vec<MemOperand>,
     /// The form was not in the table.
     pub unknown: bool,
 }
@@ -58,15 +58,19 @@ fn default_row(memory: &[Access]) -> Row {
     }
 }
 
-/// The memory slots of an instruction: loads, then stores. A gather has one for each element.
-fn slots(insn: &Instruction, memory: &[Access], loads: usize) -> (Vec<MemSlot>, Vec<Access>) {
+/// The memory operands of an instruction: loads, then stores. A gather has one for each element.
+fn mem_operands(
+    insn: &Instruction,
+    memory: &[Access],
+    loads: usize,
+) -> (Vec<MemOperand>, Vec<Access>) {
     let mut list = Vec::new();
     let mut accesses = Vec::new();
     let repeat = if insn.is_vsib() { loads.max(1) } else { 1 };
     for store in [false, true] {
         for a in memory.iter().filter(|a| if store { a.write } else { a.read }) {
             for _ in 0..repeat {
-                list.push(MemSlot { insn: 0, store, size: a.size });
+                list.push(MemOperand { insn: 0, store, size: a.size });
                 accesses.push(*a);
             }
         }
@@ -81,7 +85,7 @@ fn to_uop(kind: UopKind, ports: u8, latency: u8, srcs: &Names, dsts: &Names) -> 
         latency,
         busy: 0,
         flags: UopFlags(0),
-        slot: Uop::NO_SLOT,
+        mem_operand: Uop::NO_OPERAND,
         insn: 0,
         srcs: [Reg::NONE; 4],
         dsts: [Reg::NONE; 3],
@@ -164,8 +168,8 @@ fn derived(table: &Table, key: Key) -> Option<(Key, Row)> {
 }
 
 fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
-    let (slots, _) = slots(insn, &operands.memory, 0);
-    Emitted { uops: vec![uop], slots, unknown: false }
+    let (mem_operands, _) = mem_operands(insn, &operands.memory, 0);
+    Emitted { uops: vec![uop], mem_operands, unknown: false }
 }
 
 /// An addition of an immediate that rename carries out: its row has no uops.
@@ -188,7 +192,7 @@ fn register_move(insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
     };
     let mut uop = to_uop(UopKind::Exec, set, 1, &operands.srcs, &operands.dsts);
     uop.flags.0 |= UopFlags::MOVE;
-    Emitted { uops: vec![uop], slots: Vec::new(), unknown: false }
+    Emitted { uops: vec![uop], mem_operands: Vec::new(), unknown: false }
 }
 
 /// How many load, store-address and store-data uops a row has.
@@ -343,17 +347,18 @@ fn assemble(
     operands: &Operands,
 ) -> Emitted {
     let pieces = Pieces::of(row);
-    let (slots, accesses) = slots(insn, &operands.memory, pieces.loads);
+    let (mem_operands, accesses) = mem_operands(insn, &operands.memory, pieces.loads);
     let at = |store: bool, k: usize| {
-        slots.iter().enumerate().filter(|(_, s)| s.store == store).nth(k).map(|(i, _)| i)
+        let wanted = mem_operands.iter().enumerate().filter(|(_, operand)| operand.store == store);
+        wanted.map(|(i, _)| i).nth(k)
     };
     let vector = if key.is_vector() { UopFlags::VECTOR } else { 0 };
     let mut uops = Vec::new();
     let mut loaded = Names::default();
     let computes = row.exec().count() > 0;
     for k in 0..pieces.loads {
-        let Some(slot) = at(false, k) else { continue };
-        let a = &accesses[slot];
+        let Some(operand) = at(false, k) else { continue };
+        let a = &accesses[operand];
         let to = if insn.mnemonic() == Mnemonic::Leave {
             Names::of(&[Reg::gpr(5)])
         } else if computes || pieces.stores > 0 {
@@ -365,7 +370,7 @@ fn assemble(
             dsts
         };
         let mut uop = to_uop(UopKind::Load, ports::LOAD, 0, &a.address, &to);
-        uop.slot = slot as u16;
+        uop.mem_operand = operand as u16;
         uop.flags.0 |= vector | if a.indexed { UopFlags::INDEXED } else { 0 };
         uop.flags.0 |= if a.simple { UopFlags::SIMPLE_ADDRESS } else { 0 };
         uops.push(uop);
@@ -377,7 +382,7 @@ fn assemble(
         recipe.latency = (recipe.latency.0, recipe.ports.len() as u8);
     }
     let stored = recipe.stored;
-    let execs = if recipe.ports.is_empty() { Vec::new() } else { plan(&recipe) };
+    let execs = if recipe.ports.is_empty() { Vec::new() } else { dataflow(&recipe) };
     for exec in &execs {
         uops.push(exec_uop(exec));
     }
@@ -385,8 +390,8 @@ fn assemble(
         uops.push(to_uop(UopKind::Exec, ports::LOAD, 1, &Names::default(), &Names::default()));
     }
     for k in 0..pieces.stores {
-        let slot = at(true, k).or_else(|| at(true, 0));
-        let address = slot.map(|s| accesses[s]);
+        let operand = at(true, k).or_else(|| at(true, 0));
+        let address = operand.map(|at| accesses[at]);
         let data = if !stored.is_empty() {
             stored
         } else if insn.mnemonic() == Mnemonic::Call {
@@ -396,7 +401,7 @@ fn assemble(
         } else {
             store_sources(insn, operands)
         };
-        push_store(table.family(), &mut uops, slot.zip(address), &data, vector);
+        push_store(table.family(), &mut uops, operand.zip(address), &data, vector);
     }
     if insn.mnemonic() == Mnemonic::Leave {
         // The frame pointer is loaded after the stack pointer was taken from its old value.
@@ -404,7 +409,7 @@ fn assemble(
     }
     mark_fused(insn, row, operands, &mut uops);
     fence::order(insn.mnemonic(), row, &mut uops);
-    Emitted { uops, slots, unknown: false }
+    Emitted { uops, mem_operands, unknown: false }
 }
 
 /// Registers whose values a plain store writes.
@@ -425,7 +430,7 @@ fn push_store(
     vector: u16,
 ) {
     let none = Names::default();
-    let Some((slot, a)) = place else {
+    let Some((operand, a)) = place else {
         uops.push(to_uop(UopKind::Exec, ports::STORE_ADDRESS, 1, &none, &none));
         uops.push(to_uop(UopKind::Exec, ports::STORE_DATA, 1, data, &none));
         return;
@@ -436,7 +441,7 @@ fn push_store(
         [(UopKind::StoreAddress, set, &a.address), (UopKind::StoreData, ports::STORE_DATA, data)]
     {
         let mut uop = to_uop(kind, set, 1, srcs, &none);
-        uop.slot = slot as u16;
+        uop.mem_operand = operand as u16;
         uop.flags.0 |= flags;
         uops.push(uop);
     }
@@ -498,5 +503,5 @@ fn one_iteration(insn: &Instruction, uops: &mut Vec<Uop>) {
 pub fn invalid() -> Emitted {
     let none = Names::default();
     let uop = to_uop(UopKind::Exec, ports::ALU, 1, &none, &none);
-    Emitted { uops: vec![uop], slots: Vec::new(), unknown: true }
+    Emitted { uops: vec![uop], mem_operands: Vec::new(), unknown: true }
 }

@@ -4,7 +4,7 @@
 //!   stream::BlockDef ──> iced-x86 ──> form key ──> instruction table (per core family)
 //!        (bytes)          (operands)                 │ fused uops, ports, latencies
 //!                                                    v
-//!   markers ──────────────────────────────> Block { insns, uops, mem slots, markers, branch }
+//!   markers ──────────────────────────────> Block { insns, uops, memory operands, markers, branch }
 //! ```
 //!
 //! The tables are data (`data/*.tsv`, one pair of files per core family, made by
@@ -43,4 +43,6 @@ pub use decoder::Decoder;
 pub use family::Family;
 pub use operands::is_prefetch;
 pub use table::{Table, TableError};
-pub use uop::{Block, Branch, BranchKind, DecodeClass, Insn, MemSlot, Reg, Uop, UopFlags, UopKind};
+pub use uop::{
+    Block, Branch, BranchKind, DecodeClass, Insn, MemOperand, Reg, Uop, UopFlags, UopKind,
+};

@@ -66,7 +66,7 @@ const CHAIN: [Reg; 2] = [Reg::temp(2), Reg::temp(3)];
 const SIDE: [Reg; 2] = [Reg::temp(4), Reg::temp(5)];
 
 /// The executing uops of an instruction.
-pub fn plan(recipe: &Recipe) -> Vec<Exec> {
+pub fn dataflow(recipe: &Recipe) -> Vec<Exec> {
     use Mnemonic::*;
     let n = recipe.ports.len();
     match recipe.mnemonic {

@@ -90,7 +90,7 @@ impl Table {
 
     /// Adds the rows of a text in the format that its header describes, in place of earlier ones
     /// for the same forms. The ports are the family's. An error leaves out what follows it.
-    pub fn add(&mut self, text: &str) -> Result<(), TableError> {
+    fn add(&mut self, text: &str) -> Result<(), TableError> {
         let names: HashMap<String, Mnemonic> =
             Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
         for (i, line) in text.lines().enumerate() {
@@ -112,16 +112,6 @@ impl Table {
     /// Whose it is.
     pub fn family(&self) -> &'static Family {
         self.family
-    }
-
-    /// Number of forms.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether the table has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// The row of exactly this form.
@@ -216,4 +206,46 @@ fn parse_form<'a>(form: &'a str, names: &HashMap<String, Mnemonic>) -> Result<Ke
         *slot = key::kind(text).ok_or(("operand", form, "a kind named in the header"))?;
     }
     Ok(Key { mnemonic, prefix, kinds })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_row_of_every_family_reads_and_has_a_form_of_its_own() {
+        for family in Family::all() {
+            let mut texts: Vec<&str> = Vec::new();
+            let mut next = Some(*family);
+            while let Some(family) = next {
+                texts.extend(family.tables);
+                next = family.base;
+            }
+            let rows = texts.iter().flat_map(|text| text.lines()).filter(|line| {
+                !line.starts_with('#') && !line.starts_with("form\t") && !line.is_empty()
+            });
+            let forms: BTreeSet<&str> = rows.filter_map(|row| row.split('\t').next()).collect();
+            assert_eq!(Table::of(family).rows.len(), forms.len(), "{}", family.name);
+        }
+    }
+
+    #[test]
+    fn a_bad_row_is_an_error_that_names_it() {
+        for (row, what) in [
+            ("add r64,r64\t1\t1\t1*p0156\t1\t1", "row"),
+            ("add r64,r64\tone\t1\t1*p0156\t1\t1\t1", "uop count"),
+            ("add r64,r64\t1\t1\tp0156\t1\t1\t1", "ports"),
+            ("add r64,r64\t1\t1\t1*p9\t1\t1\t1", "ports"),
+            ("add r64,r64\t1\t1\t1*p0156\tx\t1\t1", "latency"),
+            ("add r64,r64\t1\t1\t1*p0156\t1\t1\tfast", "cycles"),
+            ("frobnicate r64\t1\t1\t1*p0156\t1\t1\t1", "mnemonic"),
+            ("add r65\t1\t1\t1*p0156\t1\t1\t1", "operand"),
+        ] {
+            let text = format!("# comment\n{row}\n");
+            let error = Table::of(<&Family>::default()).add(&text).expect_err(row);
+            assert_eq!((error.line, error.what), (2, what), "{error}");
+        }
+    }
 }

@@ -57,7 +57,7 @@ impl Reg {
 pub enum UopKind {
     /// Arithmetic, moves, branches: no memory.
     Exec,
-    /// Load from the uop's slot. Its result is ready after the hierarchy's latency plus `latency`.
+    /// Load of the uop's memory operand. Its result is ready after the hierarchy's latency plus `latency`.
     Load,
     /// Address generation of a store (port 2, 3 or 7).
     StoreAddress,
@@ -99,8 +99,8 @@ impl UopFlags {
     pub const SERIALIZE: u16 = 1 << 9;
     /// Wide or vector load (its load-to-use latency is longer than an integer load's).
     pub const VECTOR: u16 = 1 << 10;
-    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its slot
-    /// has an address only where the feeder reports one.
+    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its memory
+    /// operand has an address only where the feeder reports one.
     pub const PREFETCH: u16 = 1 << 11;
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
@@ -142,8 +142,8 @@ pub struct Uop {
     pub busy: u8,
     /// See [`UopFlags`].
     pub flags: UopFlags,
-    /// Index into [`Block::slots`] for uops that access memory; `u16::MAX` otherwise.
-    pub slot: u16,
+    /// Index into [`Block::mem_operands`] for uops that access memory; `u16::MAX` otherwise.
+    pub mem_operand: u16,
     /// Index into [`Block::insns`].
     pub insn: u16,
     /// What it waits for; unused entries are [`Reg::NONE`]. Address registers of a memory uop come
@@ -155,7 +155,7 @@ pub struct Uop {
 
 impl Uop {
     /// Slot value of a uop without memory.
-    pub const NO_SLOT: u16 = u16::MAX;
+    pub const NO_OPERAND: u16 = u16::MAX;
 }
 
 /// How the legacy decoders treat an instruction.
@@ -178,7 +178,7 @@ pub struct Insn {
     pub len: u8,
     /// Fused uops that it takes in decoders and uop cache (0 for the second of a macro-fused pair
     /// and for markers).
-    pub slots: u8,
+    pub fused_uops: u8,
     /// Decoder needed.
     pub class: DecodeClass,
     /// Has a length-changing prefix (predecode stalls).
@@ -199,10 +199,10 @@ pub struct Insn {
     pub first_uop: u16,
     /// Number of uops.
     pub uops: u8,
-    /// First slot in [`Block::slots`].
-    pub first_slot: u16,
-    /// Number of memory slots.
-    pub mem_slots: u8,
+    /// First one in [`Block::mem_operands`].
+    pub first_mem_operand: u16,
+    /// Number of memory operands.
+    pub mem_operands: u8,
     /// Bytes by which the stack engine moves the stack pointer, without a uop (`push` -8, `pop`
     /// and `ret` +8, `call` -8). The core keeps the sum since the last synchronisation.
     pub stack_delta: i16,
@@ -230,9 +230,9 @@ pub struct Insn {
 }
 
 /// A place where a block accesses memory. Each execution of the block brings one address for each
-/// slot, or none (masked off, zero iterations).
+/// memory operand, or none (masked off, zero iterations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemSlot {
+pub struct MemOperand {
     /// Instruction index.
     pub insn: u16,
     /// A store (else a load).
@@ -289,9 +289,9 @@ pub struct Block {
     pub insns: Vec<Insn>,
     /// Uops in order.
     pub uops: Vec<Uop>,
-    /// Memory slots in the order in which an execution's addresses arrive: instruction by
+    /// Memory operands in the order in which an execution's addresses arrive: instruction by
     /// instruction, loads before stores.
-    pub slots: Vec<MemSlot>,
+    pub mem_operands: Vec<MemOperand>,
     /// Markers, by carrier.
     pub markers: Vec<MarkerSite>,
     /// How the block ends.

@@ -47,7 +47,7 @@ fn macro_fusion_depends_on_the_condition() {
 fn a_fused_pair_is_one_uop_with_the_branch() {
     let b = block("4839d8 7510");
     assert_eq!(b.uops.iter().map(show).collect::<Vec<_>>(), ["p06 cf spazo <- rax rbx +branch"]);
-    assert_eq!((b.insns[0].slots, b.insns[1].slots), (1, 0));
+    assert_eq!((b.insns[0].fused_uops, b.insns[1].fused_uops), (1, 0));
     assert_eq!(b.branch.kind, BranchKind::Conditional);
     assert_eq!(b.branch.addr, BASE + 3);
     assert_eq!(b.branch.target, BASE + 5 + 0x10);
@@ -139,7 +139,7 @@ fn markers_take_no_slots_and_are_not_counted() {
     let marked: Vec<bool> = b.insns.iter().map(|i| i.marker).collect();
     assert_eq!(marked, [false, true, true, true, false]);
     assert_eq!(b.insn_count, 2);
-    assert!(b.insns.iter().filter(|i| i.marker).all(|i| i.slots == 0));
+    assert!(b.insns.iter().filter(|i| i.marker).all(|i| i.fused_uops == 0));
     common::check(&b);
 }
 

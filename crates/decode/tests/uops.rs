@@ -42,7 +42,7 @@ fn lea_takes_its_port_from_the_parts_of_its_address() {
     expect("488d0510000000", &["p1 rax <-"]);
     // [r13+rcx] needs a displacement byte of 0 in its encoding, so it is slow as well.
     expect("498d440d00", &["p1 lat3 rax <- r13 rcx"]);
-    assert!(block("498d440d00").slots.is_empty(), "lea accesses nothing");
+    assert!(block("498d440d00").mem_operands.is_empty(), "lea accesses nothing");
 }
 
 #[test]
@@ -270,8 +270,8 @@ fn gathers_have_a_slot_for_each_element() {
     // vpgatherdd xmm: 4*p23 among 20 uops.
     let b = block("c4e26990048b");
     assert_eq!(b.uops.len(), 20);
-    assert_eq!(b.slots.len(), 4);
-    assert!(b.slots.iter().all(|s| !s.store && s.size == 4));
+    assert_eq!(b.mem_operands.len(), 4);
+    assert!(b.mem_operands.iter().all(|s| !s.store && s.size == 4));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn string_instructions_move_their_pointers_beside_the_data() {
     assert!(b.insns[0].rep);
     assert_eq!(b.insns[0].rep_startup, 30, "rep movsb: 30.08 cycles");
     assert_eq!(
-        b.slots.iter().map(|s| (s.store, s.size)).collect::<Vec<_>>(),
+        b.mem_operands.iter().map(|s| (s.store, s.size)).collect::<Vec<_>>(),
         [(false, 1), (true, 1)]
     );
     // scasb: 2*p0156+1*p23.
@@ -328,7 +328,7 @@ fn fences_take_their_measured_cycles_where_they_order() {
     let sfence = block("0faef8");
     assert!(sfence.uops[0].flags.has(UopFlags::STORE_FENCE));
     assert_eq!((sfence.uops[0].kind, sfence.uops[0].latency), (UopKind::StoreAddress, 6));
-    assert!(sfence.slots.is_empty());
+    assert!(sfence.mem_operands.is_empty());
     // lfence 4 cycles and two slots without execution: the last one orders.
     let lfence = block("0faee8");
     let last = lfence.uops.last().unwrap();

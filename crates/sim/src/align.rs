@@ -1,11 +1,11 @@
 //! From event words to executions of decoded blocks.
 //!
 //! A block execution is complete when the next block of its thread begins; only then is it known
-//! where control went. Memory events name their instruction; each takes the first free slot of that
-//! instruction and direction. Pieces of a wide access and anything beyond the slots are dropped
-//! (counted in [`Aligner::extra_accesses`]); a slot without an event holds no address. A string
+//! where control went. Memory events name their instruction; each takes the first free operand of
+//! that instruction and direction. Pieces of a wide access and anything beyond the operands are dropped
+//! (counted in [`Aligner::extra_accesses`]); an operand without an event has no address. A string
 //! instruction with a repeat prefix runs all its iterations within one execution of its block: the
-//! addresses of the further iterations follow those of the slots.
+//! addresses of the further iterations follow those of the operands.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub struct Aligner {
     thread: Option<u32>,
     open: Option<Open>,
     repeating: u64,
-    /// Memory events that no slot was left for, pieces of wide accesses not counted.
+    /// Memory events that no operand was left for, pieces of wide accesses not counted.
     pub extra_accesses: u64,
     /// Instructions of code that could not be decoded, by block.
     pub unknown_instructions: u64,
@@ -200,7 +200,7 @@ impl Aligner {
             return Err(broken("a block that was never described"));
         };
         let addr = known.block.addr;
-        let slots = known.block.slots.len();
+        let operands = known.block.mem_operands.len();
         let continues = known.repeats != 0 && known.repeats == self.repeating;
         let instructions = if continues { 0 } else { known.instructions };
         let has_roi = known.has_roi;
@@ -211,7 +211,7 @@ impl Aligner {
         }
         planner.advance(instructions, &mut batch.items);
         let first_address = batch.addresses.len();
-        batch.addresses.resize(first_address + slots, NO_ADDRESS);
+        batch.addresses.resize(first_address + operands, NO_ADDRESS);
         self.open = Some(Open { index: id, first_address, first_value: batch.values.len() });
         Ok(())
     }
@@ -231,9 +231,9 @@ impl Aligner {
     #[inline(always)]
     fn close(&mut self, next: u64, batch: &mut Batch) {
         let Some(open) = self.open.take() else { return };
-        let slots = self.known[open.index as usize].block.slots.len();
+        let operands = self.known[open.index as usize].block.mem_operands.len();
         batch.steps.push(StepRecord {
-            repeats: (batch.addresses.len() - open.first_address - slots) as u32,
+            repeats: (batch.addresses.len() - open.first_address - operands) as u32,
             block: open.index,
             first_address: open.first_address as u32,
             first_value: open.first_value as u32,
@@ -252,10 +252,10 @@ impl Aligner {
         let Some(open) = &self.open else { return };
         let block = &self.known[open.index as usize].block;
         let Some(insn) = block.insns.get(usize::from(insn)) else { return };
-        let first = usize::from(insn.first_slot);
-        for at in first..first + usize::from(insn.mem_slots) {
-            let slot = &block.slots[at];
-            if slot.store != store {
+        let first = usize::from(insn.first_mem_operand);
+        for at in first..first + usize::from(insn.mem_operands) {
+            let operand = &block.mem_operands[at];
+            if operand.store != store {
                 continue;
             }
             let place = &mut batch.addresses[open.first_address + at];
@@ -263,7 +263,7 @@ impl Aligner {
                 *place = addr;
                 return;
             }
-            if addr > *place && addr < *place + u64::from(slot.size) {
+            if addr > *place && addr < *place + u64::from(operand.size) {
                 return;
             }
         }
@@ -317,7 +317,10 @@ fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
     let mut variants: Vec<Arc<Block>> = Vec::with_capacity(decoders.len());
     for decoder in decoders {
         let block = whole_instructions(decoder, def);
-        let same = variants.first().filter(|first| first.slots != block.slots).map(Arc::clone);
+        let same = variants
+            .first()
+            .filter(|first| first.mem_operands != block.mem_operands)
+            .map(Arc::clone);
         variants.push(same.unwrap_or_else(|| Arc::new(block)));
     }
     variants

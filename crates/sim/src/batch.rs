@@ -43,7 +43,7 @@ pub struct Batch {
     pub items: Vec<Item>,
     /// The steps that the items count.
     pub steps: Vec<StepRecord>,
-    /// Addresses of the steps' memory slots.
+    /// Addresses of the steps' memory operands.
     pub addresses: Vec<u64>,
     /// Marker values of the steps.
     pub values: Vec<u64>,

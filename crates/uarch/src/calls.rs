@@ -96,11 +96,6 @@ impl CallTracker {
         }
     }
 
-    /// Inside an allocator call.
-    pub fn inside(&self) -> bool {
-        self.depth > 0
-    }
-
     /// Forgets an open call (timing starts or stops here, or another thread runs).
     pub fn abandon(&mut self) {
         self.abandoned += u64::from(self.open.is_some());
@@ -123,7 +118,7 @@ mod tests {
         calls.class(5);
         calls.end();
         calls.returned(150);
-        assert!(calls.finished.is_empty() && calls.inside());
+        assert!(calls.finished.is_empty() && calls.depth == 1);
         calls.end();
         calls.returned(180);
         let call = Call { kind: CallKind::Realloc, cycles: 80, class: Some(5), argument: 64 };

@@ -71,7 +71,7 @@ impl<'a> Iterator for Steps<'a> {
         let record = self.records.next()?;
         let block = &*self.blocks[record.block as usize];
         let (address, value) = (record.first_address as usize, record.first_value as usize);
-        let repeats = address + block.slots.len();
+        let repeats = address + block.mem_operands.len();
         Some(Step {
             block,
             addresses: &self.addresses[address..repeats],

@@ -3,7 +3,7 @@
 mod rig;
 
 use decode::Block;
-use mallacc_uarch::{Component, Machine};
+use mallacc_uarch::{Component, Core, Machine};
 use memory::{Alias, Ranged};
 use rig::{DATA, Rig, close};
 
@@ -470,7 +470,7 @@ fn loads_that_wait_have_entries_of_their_own_number_in_the_reservation_station()
         let mut rig = Rig::new();
         let miss = rig.block(0x40_0000, &["48 8b 05 00 00 00 00"]);
         let waiting = rig.block(0x40_0007, &vec![code; count]);
-        let addresses = vec![DATA + 2048; waiting.slots.len()];
+        let addresses = vec![DATA + 2048; waiting.mem_operands.len()];
         rig.touch(&miss, &[DATA + 2048]);
         rig.touch(&waiting, &addresses);
         rig.step(&miss, &[DATA], 0);

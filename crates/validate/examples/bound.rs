@@ -60,7 +60,7 @@ fn decode(block: &Block) -> f64 {
                 break;
             }
             left = if simple { left - 1 } else { insn.decoders_beside };
-            stall = u32::from(insn.slots.div_ceil(4).max(1)) - 1;
+            stall = u32::from(insn.fused_uops.div_ceil(4).max(1)) - 1;
             taken += 1;
             done += 1;
         }
@@ -140,8 +140,11 @@ fn chain(block: &Block, def: &BlockDef) -> f64 {
         for uop in &block.uops {
             let inputs = uop.srcs.iter().map(|r| ready[usize::from(r.0)]).fold(0.0, f64::max);
             let vector = usize::from(uop.flags.has(UopFlags::VECTOR));
-            let place = addresses.get(usize::from(uop.slot)).copied().flatten();
-            let size = block.slots.get(usize::from(uop.slot)).map_or(0, |s| u64::from(s.size));
+            let place = addresses.get(usize::from(uop.mem_operand)).copied().flatten();
+            let size = block
+                .mem_operands
+                .get(usize::from(uop.mem_operand))
+                .map_or(0, |s| u64::from(s.size));
             let bytes = place.map(|p| (0..size).map(move |i| ((p + i) % 4096) as usize));
             let done = match uop.kind {
                 UopKind::Load => {

@@ -181,7 +181,7 @@ impl Blocks {
             cycles_per_iteration: cycles as f64 / measured as f64,
             category: Category::of(block),
             instructions: block.insns.len() as u32,
-            fused_uops: block.insns.iter().map(|i| u32::from(i.slots)).sum(),
+            fused_uops: block.insns.iter().map(|i| u32::from(i.fused_uops)).sum(),
             uops: (run.core.counters().uops - from.1) as f64 / measured as f64,
             unknown: block.unknown,
             iterations: measured,
@@ -252,7 +252,8 @@ impl<O: Observer<Mapping = Alias>> Run<O> {
         let block = self.unrolled.block();
         let uops = block.uops.len().max(block.insns.len()).max(1) as u64;
         let mut before = WARM_UOPS.div_ceil(uops);
-        if block.slots.iter().any(|s| s.store) && block.slots.iter().any(|s| !s.store) {
+        if block.mem_operands.iter().any(|s| s.store) && block.mem_operands.iter().any(|s| !s.store)
+        {
             let len = u64::from(block.len).max(1);
             before = before.max(ADDRESS_PERIOD >> len.trailing_zeros().min(8));
         }
@@ -287,9 +288,10 @@ impl<O: Observer<Mapping = Alias>> Run<O> {
     /// the runs).
     fn translate(&mut self) {
         let memory = &mut self.core.functional_mut().memory;
-        for (slot, &address) in self.unrolled.block().slots.iter().zip(self.unrolled.addresses()) {
+        let operands = self.unrolled.block().mem_operands.iter();
+        for (operand, &address) in operands.zip(self.unrolled.addresses()) {
             memory.warm_translation(address);
-            memory.warm_translation(address + u64::from(slot.size) - 1);
+            memory.warm_translation(address + u64::from(operand.size) - 1);
         }
     }
 }

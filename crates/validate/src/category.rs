@@ -47,8 +47,8 @@ impl Category {
 
     /// The category of a block.
     pub fn of(block: &Block) -> Self {
-        let loads = block.slots.iter().any(|s| !s.store);
-        let stores = block.slots.iter().any(|s| s.store);
+        let loads = block.mem_operands.iter().any(|s| !s.store);
+        let stores = block.mem_operands.iter().any(|s| s.store);
         if block.uops.iter().any(|u| u.busy > 0) {
             Self::Division
         } else if block.uops.iter().any(uses_vectors) {

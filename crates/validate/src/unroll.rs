@@ -20,7 +20,7 @@ const CODE_SPAN: u64 = 7 * 4096;
 /// Bits of canonical addresses.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 const OFFSET_MASK: u64 = 0xfff;
-/// Where accesses of unknown address go: a place for each slot, shared with no other. No canonical
+/// Where accesses of unknown address go: a place for each memory operand, shared with no other. No canonical
 /// address has this bit.
 const ELSEWHERE: u64 = 1 << 52;
 /// The bits that tell places apart: all pages of known address are mapped to one frame.
@@ -54,7 +54,7 @@ impl Unrolled {
     pub fn new(decoder: &Decoder, mut def: BlockDef) -> Self {
         def.addr = CODE;
         let block = decoder.block(&def);
-        let addresses = vec![NO_ADDRESS; block.slots.len()];
+        let addresses = vec![NO_ADDRESS; block.mem_operands.len()];
         Self { def, values: Values::new(), block, addresses, copies: 0 }
     }
 
@@ -63,7 +63,7 @@ impl Unrolled {
         &self.block
     }
 
-    /// Addresses of the current copy's memory slots.
+    /// Addresses of the current copy's memory operands.
     pub fn addresses(&self) -> &[u64] {
         &self.addresses
     }
@@ -75,14 +75,14 @@ impl Unrolled {
         self.block.addr = self.def.addr;
         self.block.branch.next = self.def.end();
         self.copies += 1;
-        if self.block.slots.is_empty() {
+        if self.block.mem_operands.is_empty() {
             return;
         }
         let known = self.values.run(&self.def);
-        for (slot, address) in self.addresses.iter_mut().enumerate() {
-            *address = match known.get(slot).copied().flatten() {
+        for (operand, address) in self.addresses.iter_mut().enumerate() {
+            *address = match known.get(operand).copied().flatten() {
                 Some(address) => address & ADDRESS_MASK,
-                None => ELSEWHERE + ((slot as u64 * PLACE_BYTES) & OFFSET_MASK),
+                None => ELSEWHERE + ((operand as u64 * PLACE_BYTES) & OFFSET_MASK),
             };
         }
     }

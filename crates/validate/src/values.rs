@@ -58,7 +58,7 @@ impl Values {
         Values { gpr, flags, memory }
     }
 
-    /// Executes a block once; the addresses of its memory slots in their order, `None` where a
+    /// Executes a block once; the addresses of its memory operands in their order, `None` where a
     /// register is not known.
     pub fn run(&mut self, def: &BlockDef) -> Vec<Option<u64>> {
         let mut factory = InstructionInfoFactory::new();

@@ -19,15 +19,15 @@ fn def_at(addr: u64, code: &[u8]) -> BlockDef {
 /// What every register and eight bytes of memory hold at the start.
 const START: u64 = 0x0232_4000;
 
-/// Addresses of the memory slots in `times` executions of a block.
+/// Addresses of the memory operands in `times` executions of a block.
 fn addresses(hex: &str, times: usize) -> Vec<Vec<Option<u64>>> {
     let def = def_at(BASE, &code::parse_hex(hex).unwrap());
-    let slots = Machine::default().view().unwrap().decoder().block(&def).slots.len();
+    let operands = Machine::default().view().unwrap().decoder().block(&def).mem_operands.len();
     let mut values = Values::new();
     (0..times)
         .map(|_| {
             let list = values.run(&def);
-            assert_eq!(list.len(), slots, "one address for each slot of {hex}");
+            assert_eq!(list.len(), operands, "one address for each memory operand of {hex}");
             list
         })
         .collect()
@@ -97,7 +97,7 @@ fn every_memory_access_of_a_measured_block_has_its_address() {
     for row in bhive::parse(&text).unwrap().measured {
         let def = def_at(BASE, &row.bytes);
         let addresses = Values::new().run(&def);
-        assert_eq!(addresses.len(), decoder.block(&def).slots.len(), "{:02x?}", row.bytes);
+        assert_eq!(addresses.len(), decoder.block(&def).mem_operands.len(), "{:02x?}", row.bytes);
     }
 }
 

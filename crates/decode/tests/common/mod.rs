@@ -104,25 +104,31 @@ pub fn uops(hex: &str) -> Vec<String> {
 /// Checks what must hold for every block.
 pub fn check(block: &Block) {
     let mut next_uop = 0;
-    let mut next_slot = 0;
+    let mut next_operand = 0;
     for (i, insn) in block.insns.iter().enumerate() {
-        assert_eq!((insn.first_uop, insn.first_slot), (next_uop, next_slot), "instruction {i}");
+        assert_eq!(
+            (insn.first_uop, insn.first_mem_operand),
+            (next_uop, next_operand),
+            "instruction {i}"
+        );
         next_uop += u16::from(insn.uops);
-        next_slot += u16::from(insn.mem_slots);
+        next_operand += u16::from(insn.mem_operands);
         let uops = &block.uops[usize::from(insn.first_uop)..usize::from(next_uop)];
         check_marks(block, i, uops);
         let mut store = false;
-        for slot in &block.slots[usize::from(insn.first_slot)..usize::from(next_slot)] {
-            assert_eq!(usize::from(slot.insn), i);
-            assert!(slot.store || !store, "loads before stores, instruction {i}");
-            store = slot.store;
+        for operand in
+            &block.mem_operands[usize::from(insn.first_mem_operand)..usize::from(next_operand)]
+        {
+            assert_eq!(usize::from(operand.insn), i);
+            assert!(operand.store || !store, "loads before stores, instruction {i}");
+            store = operand.store;
         }
         for uop in uops {
             check_uop(block, i, uop);
         }
     }
     assert_eq!(usize::from(next_uop), block.uops.len());
-    assert_eq!(usize::from(next_slot), block.slots.len());
+    assert_eq!(usize::from(next_operand), block.mem_operands.len());
     let counted = block.insns.iter().filter(|i| !i.marker).count();
     assert_eq!(usize::from(block.insn_count), counted);
 }
@@ -130,7 +136,7 @@ pub fn check(block: &Block) {
 fn check_marks(block: &Block, i: usize, uops: &[Uop]) {
     let insn = &block.insns[i];
     if insn.fused_with_previous {
-        assert_eq!((insn.uops, insn.slots), (0, 0), "second of a pair, instruction {i}");
+        assert_eq!((insn.uops, insn.fused_uops), (0, 0), "second of a pair, instruction {i}");
         return;
     }
     assert!(!uops.is_empty(), "instruction {i} has uops");
@@ -144,18 +150,22 @@ fn check_marks(block: &Block, i: usize, uops: &[Uop]) {
         .filter(|u| !u.flags.has(UopFlags::FUSED) && !u.flags.has(UopFlags::MERGE))
         .count();
     if !insn.marker {
-        assert_eq!(slots, usize::from(insn.slots), "slots of instruction {i}");
+        assert_eq!(slots, usize::from(insn.fused_uops), "slots of instruction {i}");
     }
 }
 
 fn check_uop(block: &Block, i: usize, uop: &Uop) {
     assert_eq!(usize::from(uop.insn), i);
     let memory = uop.kind != UopKind::Exec && !uop.flags.has(UopFlags::STORE_FENCE);
-    assert_eq!(uop.slot != Uop::NO_SLOT, memory, "memory uops have a slot, instruction {i}");
+    assert_eq!(
+        uop.mem_operand != Uop::NO_OPERAND,
+        memory,
+        "memory uops have an operand, instruction {i}"
+    );
     if memory {
-        let slot = &block.slots[usize::from(uop.slot)];
-        assert_eq!(usize::from(slot.insn), i);
-        assert_eq!(slot.store, uop.kind != UopKind::Load);
+        let operand = &block.mem_operands[usize::from(uop.mem_operand)];
+        assert_eq!(usize::from(operand.insn), i);
+        assert_eq!(operand.store, uop.kind != UopKind::Load);
     }
     assert_eq!(uop.ports == 0, uop.flags.has(UopFlags::NO_EXEC), "instruction {i}");
     for reg in uop.srcs.iter().chain(&uop.dsts) {

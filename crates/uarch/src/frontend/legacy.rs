@@ -150,7 +150,7 @@ impl Legacy {
                 self.left = u32::from(insn.decoders_beside);
                 self.cycle
             }
-            DecodeClass::Microcoded => self.microcode(u32::from(insn.slots)),
+            DecodeClass::Microcoded => self.microcode(u32::from(insn.fused_uops)),
         };
         self.queue[self.count as usize % QUEUE_RING] = self.cycle;
         self.count += 1;
@@ -158,13 +158,13 @@ impl Legacy {
     }
 
     /// The sequencer takes over and hands back; returns the cycle of its first fused uops.
-    fn microcode(&mut self, slots: u32) -> u64 {
+    fn microcode(&mut self, fused_uops: u32) -> u64 {
         if self.used > 0 {
             self.next_cycle();
         }
         let switch = u64::from(self.params.microcode_switch);
         let start = self.cycle + switch / 2;
-        let cycles = u64::from(slots.div_ceil(self.params.width).max(1));
+        let cycles = u64::from(fused_uops.div_ceil(self.params.width).max(1));
         self.cycle = start + cycles - 1 + switch.div_ceil(2);
         self.used = self.params.width;
         self.left = 0;

@@ -105,7 +105,7 @@ pub struct FrontEnd {
     idq: u64,
     window: u64,
     window_start: u8,
-    window_slots: u32,
+    window_uops: u32,
     line: u64,
     line_shift: u32,
     fetch_latency: u64,
@@ -138,7 +138,7 @@ impl FrontEnd {
             idq: u64::from(params.idq),
             window: NOWHERE,
             window_start: 0,
-            window_slots: 0,
+            window_uops: 0,
             line: NOWHERE,
             line_shift: code.bytes.trailing_zeros(),
             fetch_latency: code.latency,
@@ -185,7 +185,7 @@ impl FrontEnd {
         self.close_window();
         self.window = window;
         self.window_start = offset;
-        self.window_slots = 0;
+        self.window_uops = 0;
         if self.cache.lookup(window, offset) {
             if self.way == Way::Legacy {
                 self.way = Way::Cache;
@@ -204,7 +204,7 @@ impl FrontEnd {
     /// What the legacy decoders made of the window goes into the uop cache.
     fn close_window(&mut self) {
         if self.way == Way::Legacy && self.window != NOWHERE {
-            self.cache.insert(self.window, self.window_start, self.window_slots);
+            self.cache.insert(self.window, self.window_start, self.window_uops);
         }
     }
 
@@ -250,7 +250,7 @@ impl FrontEnd {
         }
         self.left -= 1;
         self.delivered += 1;
-        self.window_slots += 1;
+        self.window_uops += 1;
         match self.way {
             Way::Cache => self.counters.uop_cache += 1,
             Way::Legacy => self.counters.legacy += 1,

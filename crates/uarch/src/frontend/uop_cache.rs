@@ -61,8 +61,8 @@ impl UopCache {
     }
 
     /// Caches a window decoded from `start` on with so many fused uops, if it may be cached.
-    pub fn insert(&mut self, window: u64, start: u8, slots: u32) {
-        let lines = slots.div_ceil(self.params.line_uops);
+    pub fn insert(&mut self, window: u64, start: u8, fused_uops: u32) {
+        let lines = fused_uops.div_ceil(self.params.line_uops);
         if lines == 0 || lines > self.params.lines_per_window {
             return;
         }

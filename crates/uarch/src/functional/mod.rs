@@ -112,9 +112,9 @@ impl<M: Mapping> Functional<M> {
         let block = step.block;
         if !self.markers.eliding() && block.markers.is_empty() {
             self.warm_code(block);
-            for (slot, &address) in block.slots.iter().zip(step.addresses) {
-                let pc = block.addr + u64::from(block.insns[usize::from(slot.insn)].offset);
-                self.warm_access(pc, slot, address);
+            for (operand, &address) in block.mem_operands.iter().zip(step.addresses) {
+                let pc = block.addr + u64::from(block.insns[usize::from(operand.insn)].offset);
+                self.warm_access(pc, operand, address);
             }
         } else {
             self.warm_marked(step);
@@ -140,14 +140,14 @@ impl<M: Mapping> Functional<M> {
     }
 
     #[inline(always)]
-    fn warm_access(&mut self, pc: u64, slot: &decode::MemSlot, address: u64) {
+    fn warm_access(&mut self, pc: u64, operand: &decode::MemOperand, address: u64) {
         if address == NO_ADDRESS {
             return;
         }
-        if slot.store {
-            self.memory.warm_store(address, u32::from(slot.size));
+        if operand.store {
+            self.memory.warm_store(address, u32::from(operand.size));
         } else {
-            self.memory.warm_load(pc, address, u32::from(slot.size));
+            self.memory.warm_load(pc, address, u32::from(operand.size));
         }
     }
 
@@ -165,10 +165,10 @@ impl<M: Mapping> Functional<M> {
                 continue;
             }
             self.memory.warm_fetch(pc);
-            let first = usize::from(insn.first_slot);
-            for at in first..first + usize::from(insn.mem_slots) {
+            let first = usize::from(insn.first_mem_operand);
+            for at in first..first + usize::from(insn.mem_operands) {
                 let address = step.addresses.get(at).copied().unwrap_or(NO_ADDRESS);
-                self.warm_access(pc, &block.slots[at], address);
+                self.warm_access(pc, &block.mem_operands[at], address);
             }
         }
     }
@@ -196,10 +196,10 @@ impl<M: Mapping> Functional<M> {
             return;
         }
         let pc = block.addr + u64::from(insn.offset);
-        let first = usize::from(insn.first_slot);
-        let slots = &block.slots[first..first + usize::from(insn.mem_slots)];
-        for (slot, &address) in slots.iter().zip(&step.addresses[first..]) {
-            self.warm_access(pc, slot, address);
+        let first = usize::from(insn.first_mem_operand);
+        let operands = &block.mem_operands[first..first + usize::from(insn.mem_operands)];
+        for (operand, &address) in operands.iter().zip(&step.addresses[first..]) {
+            self.warm_access(pc, operand, address);
         }
     }
 }

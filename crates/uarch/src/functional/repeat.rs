@@ -46,11 +46,11 @@ impl Repeats {
     /// 32nd byte costs uops; compares and scans pay for every element.
     pub fn costs(&mut self, block: &Block, addresses: &[u64]) -> Option<bool> {
         let insn = block.insns.last()?;
-        let first = usize::from(insn.first_slot);
-        let slots = &block.slots[first..first + usize::from(insn.mem_slots)];
-        let stores = slots.iter().any(|slot| slot.store);
+        let first = usize::from(insn.first_mem_operand);
+        let operands = &block.mem_operands[first..first + usize::from(insn.mem_operands)];
+        let stores = operands.iter().any(|operand| operand.store);
         if stores {
-            self.bytes += slots.first().map_or(1, |slot| u64::from(slot.size));
+            self.bytes += operands.first().map_or(1, |operand| u64::from(operand.size));
             if self.bytes < FAST_STRING_BYTES || addresses.get(first) == Some(&NO_ADDRESS) {
                 return None;
             }
@@ -74,7 +74,7 @@ impl Repeats {
 /// addresses of that iteration.
 pub fn each_iteration(step: &Step, buffer: &mut Vec<u64>, mut run: impl FnMut(&Step)) {
     let Some(insn) = step.block.insns.last() else { return };
-    let (first, count) = (usize::from(insn.first_slot), usize::from(insn.mem_slots));
+    let (first, count) = (usize::from(insn.first_mem_operand), usize::from(insn.mem_operands));
     if count == 0 {
         return;
     }

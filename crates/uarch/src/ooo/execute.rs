@@ -224,7 +224,8 @@ impl<O: Observer> OutOfOrder<O> {
     #[inline(always)]
     fn load(&mut self, step: &Step, uop: &Uop, pc: u64, ready: u64) -> (u64, Component) {
         let port = self.ports.bind(uop.ports, self.allocator.used.wrapping_sub(1));
-        let address = step.addresses.get(usize::from(uop.slot)).copied().unwrap_or(NO_ADDRESS);
+        let address =
+            step.addresses.get(usize::from(uop.mem_operand)).copied().unwrap_or(NO_ADDRESS);
         let ready = ready.max(self.load_floor);
         if address == NO_ADDRESS || uop.flags.has(UopFlags::PREFETCH) {
             let issued = self.ports.issue(port, ready);
@@ -240,7 +241,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
         let may_go = ready.max(self.stores.may_go(pc));
         let issued = self.ports.issue(port, may_go);
-        let size = step.block.slots[usize::from(uop.slot)].size;
+        let size = step.block.mem_operands[usize::from(uop.mem_operand)].size;
         let mut access = self.functional.memory.load(pc, address, u32::from(size), issued);
         if access.tlb != memory::TlbLevel::L1 {
             self.issue_again(port, issued, &mut access);

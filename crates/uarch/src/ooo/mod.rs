@@ -1,7 +1,7 @@
 //! The out-of-order core: one pass over uops in program order, with time stamps.
 //!
 //! ```text
-//!             frontend            allocate              calendar / stores / memory      retire
+//!             frontend            allocate             scheduler / stores / memory      retire
 //!   Step ──> delivered? ──> ROB, RS, LQ, SQ free? ──> operands, port, unit, cache ──> in order
 //!     │          ^                                              │                        │
 //!     │          └──────────── redirect (mispredict, fault) ────┘                        │
@@ -14,14 +14,15 @@
 
 mod allocate;
 mod branch;
-mod calendar;
 mod execute;
 mod inject;
 mod kind;
 mod moves;
 mod ports;
+mod scheduler;
 mod store;
 mod stores;
+mod unit;
 
 use accel::Accelerator;
 use decode::{Insn, Reg, Uop, UopFlags, UopKind};
@@ -37,11 +38,11 @@ use crate::params::CoreParams;
 use crate::retire::{Component, CpiStack, Retire};
 use crate::step::{NO_ADDRESS, Step};
 use allocate::Allocator;
-use calendar::Unit;
 use moves::Moves;
 use ports::{AcceleratorUnit, Port, Ports};
 use store::PendingStore;
 use stores::Stores;
+use unit::BusyUnit;
 
 pub use kind::OutOfOrderKind;
 
@@ -90,7 +91,7 @@ pub struct OutOfOrder<O: Observer = ()> {
     fetch: FrontEnd,
     allocator: Allocator,
     ports: Ports,
-    divider: Unit,
+    divider: BusyUnit,
     /// The accelerator's units.
     units: Vec<AcceleratorUnit>,
     stores: Stores,
@@ -163,7 +164,7 @@ impl<O: Observer> OutOfOrder<O> {
             fetch: FrontEnd::new(&params, code),
             allocator: Allocator::new(&params),
             ports: Ports::new(family),
-            divider: Unit::default(),
+            divider: BusyUnit::default(),
             units,
             stores: Stores::new(),
             retire: Retire::new(params.retire_width, u64::from(params.allocate_to_issue)),
@@ -349,17 +350,6 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// See [`Core::warm`].
-    pub fn warm(&mut self, step: &Step) {
-        self.functional.warm(step);
-    }
-
-    /// See [`Core::context_switch`].
-    pub fn context_switch(&mut self) {
-        self.functional.context_switch();
-        self.drain(u64::from(self.params.syscall));
-    }
-
     /// See [`Core::cycles`].
     pub fn cycles(&self) -> u64 {
         self.retire.last()
@@ -396,7 +386,8 @@ impl<O: Observer + Send> Core for OutOfOrder<O> {
     }
 
     fn context_switch(&mut self) {
-        self.context_switch();
+        self.functional.context_switch();
+        self.drain(u64::from(self.params.syscall));
     }
 
     fn cycles(&self) -> u64 {
@@ -404,7 +395,7 @@ impl<O: Observer + Send> Core for OutOfOrder<O> {
     }
 
     fn warm(&mut self, step: &Step) {
-        self.warm(step);
+        self.functional.warm(step);
     }
 
     fn state(&self) -> &dyn State {

@@ -1,8 +1,8 @@
 //! The ports of a core family: what a uop's set of ports is on this machine.
 //!
-//! A family has one [`Calendar`] for all its ports, or one for those to arithmetic and one for those
-//! to memory ([`decode::family::Schedulers`]). Within a calendar the port with the fewest waiting
-//! uops is chosen; of two calendars' ports, of those that no uop of the same cycle has been given:
+//! A family has one [`Scheduler`] for all its ports, or one for those to arithmetic and one for those
+//! to memory ([`decode::family::Schedulers`]). Within a scheduler the port with the fewest waiting
+//! uops is chosen; where there are two, of those that no uop of the same cycle has been given:
 //! six uops a cycle for five ports would otherwise crowd on two. How the hardware chooses is not
 //! published.
 
@@ -12,25 +12,26 @@ use decode::family::{MemoryPorts, Schedulers, ports};
 
 use params::ConfigError;
 
-use super::calendar::{Calendar, Unit};
+use super::scheduler::Scheduler;
+use super::unit::BusyUnit;
 
-/// One port: a bit of the first calendar, or of the second in the upper byte.
+/// One port: a bit of the first scheduler, or of the second in the upper byte.
 pub type Port = u16;
 
-/// The calendar of ports to memory, and what sets are in it.
-struct MemoryCalendar {
-    calendar: Calendar,
+/// The scheduler of ports to memory, and what sets are in it.
+struct MemoryScheduler {
+    scheduler: Scheduler,
     bits: &'static MemoryPorts,
 }
 
 /// The ports and the uops that wait for them.
 pub struct Ports {
-    first: Calendar,
+    first: Scheduler,
     /// Of the ports to memory where they have schedulers of their own.
-    memory: Option<Box<MemoryCalendar>>,
+    memory: Option<Box<MemoryScheduler>>,
     /// Uops that wait for those.
     waiting_for_memory: u32,
-    /// Bits of the first calendar and of the other that this cycle's uops are bound to.
+    /// Bits of the first scheduler and of the other that this cycle's uops are bound to.
     bound: [u8; 2],
     schedulers: &'static Schedulers,
 }
@@ -52,9 +53,9 @@ impl Ports {
     /// All free, at cycle 0.
     pub fn new(family: &'static Family) -> Self {
         let schedulers = &family.schedulers;
-        let apart = |bits| Box::new(MemoryCalendar { calendar: Calendar::new(), bits });
+        let apart = |bits| Box::new(MemoryScheduler { scheduler: Scheduler::new(), bits });
         Self {
-            first: Calendar::new(),
+            first: Scheduler::new(),
             memory: schedulers.memory.as_ref().map(apart),
             waiting_for_memory: 0,
             bound: [0; 2],
@@ -86,8 +87,8 @@ impl Ports {
     #[inline(never)]
     fn advance_memory(&mut self, cycle: u64) {
         if let Some(memory) = &mut self.memory {
-            memory.calendar.advance(cycle);
-            self.waiting_for_memory = memory.calendar.occupancy();
+            memory.scheduler.advance(cycle);
+            self.waiting_for_memory = memory.scheduler.occupancy();
             self.bound = [0; 2];
         }
     }
@@ -95,7 +96,7 @@ impl Ports {
     /// The first cycle after the current one in which a waiting uop issues.
     pub fn next_departure(&self) -> u64 {
         let first = self.first.next_departure();
-        self.memory.as_ref().map_or(first, |memory| first.min(memory.calendar.next_departure()))
+        self.memory.as_ref().map_or(first, |memory| first.min(memory.scheduler.next_departure()))
     }
 
     /// Loads in the reservation stations.
@@ -106,19 +107,19 @@ impl Ports {
 
     #[inline(never)]
     fn loads_apart(&self) -> u32 {
-        self.memory.as_ref().map_or(0, |memory| memory.calendar.waiting_on(memory.bits.load))
+        self.memory.as_ref().map_or(0, |memory| memory.scheduler.waiting_on(memory.bits.load))
     }
 
     /// The first cycle after the current one in which a load issues.
     #[cold]
     pub fn next_load(&self) -> u64 {
         match &self.memory {
-            Some(memory) => memory.calendar.next_departure_from(memory.bits.load),
+            Some(memory) => memory.scheduler.next_departure_from(memory.bits.load),
             None => self.first.next_departure_from(ports::LOAD),
         }
     }
 
-    /// Binds a uop to one port of a set ([`Calendar::bind`]).
+    /// Binds a uop to one port of a set ([`Scheduler::bind`]).
     #[inline(always)]
     pub fn bind(&mut self, set: u8, slot: u32) -> Port {
         if self.memory.is_some() {
@@ -130,25 +131,25 @@ impl Ports {
     #[inline(never)]
     fn bind_apart(&mut self, set: u8) -> Port {
         let alu = self.schedulers.alu;
-        let (calendar, to_memory, bits) = match (&mut self.memory, set) {
-            (Some(memory), ports::LOAD) => (&mut memory.calendar, true, memory.bits.load),
+        let (scheduler, to_memory, bits) = match (&mut self.memory, set) {
+            (Some(memory), ports::LOAD) => (&mut memory.scheduler, true, memory.bits.load),
             (Some(memory), ports::STORE_DATA) => {
-                (&mut memory.calendar, true, memory.bits.store_data)
+                (&mut memory.scheduler, true, memory.bits.store_data)
             }
             (Some(memory), ports::STORE_ADDRESS) => {
-                (&mut memory.calendar, true, memory.bits.store_address)
+                (&mut memory.scheduler, true, memory.bits.store_address)
             }
             (_, ports::ALU) => (&mut self.first, false, alu),
             (_, other) => (&mut self.first, false, other),
         };
         let bound = &mut self.bound[usize::from(to_memory)];
         let free = bits & !*bound;
-        let port = calendar.bind(if free == 0 { bits } else { free }, 0);
+        let port = scheduler.bind(if free == 0 { bits } else { free }, 0);
         *bound |= port;
         Port::from(port) << (8 * u32::from(to_memory))
     }
 
-    /// Issues a uop bound to `port` ([`Calendar::issue`]).
+    /// Issues a uop bound to `port` ([`Scheduler::issue`]).
     #[inline(always)]
     pub fn issue(&mut self, port: Port, ready: u64) -> u64 {
         if port > 0xff {
@@ -160,8 +161,8 @@ impl Ports {
     #[inline(never)]
     fn issue_to_memory(&mut self, port: Port, ready: u64) -> u64 {
         let Some(memory) = &mut self.memory else { return ready };
-        let issued = memory.calendar.issue((port >> 8) as u8, ready);
-        self.waiting_for_memory = memory.calendar.occupancy();
+        let issued = memory.scheduler.issue((port >> 8) as u8, ready);
+        self.waiting_for_memory = memory.scheduler.occupancy();
         issued
     }
 }
@@ -171,7 +172,7 @@ pub struct AcceleratorUnit {
     /// Its port, as a set in a uop.
     pub port: u8,
     /// When it is taken.
-    pub busy: Unit,
+    pub busy: BusyUnit,
 }
 
 impl AcceleratorUnit {
@@ -181,7 +182,7 @@ impl AcceleratorUnit {
             let rule = format!("core family {} has no unit on that port", family.name);
             return Err(ConfigError::rule("port of the accelerator", unit.port, &rule, "try 1"));
         };
-        Ok(Self { port, busy: Unit::default() })
+        Ok(Self { port, busy: BusyUnit::default() })
     }
 }
 

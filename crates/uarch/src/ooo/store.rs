@@ -5,7 +5,7 @@ use super::*;
 /// A store of the instruction in work.
 #[derive(Clone, Copy, Default)]
 pub struct PendingStore {
-    slot: u16,
+    operand: u16,
     address: u64,
     size: u8,
     address_issued: u64,
@@ -17,14 +17,15 @@ pub struct PendingStore {
 impl<O: Observer> OutOfOrder<O> {
     #[inline(always)]
     fn pending_store(&mut self, step: &Step, uop: &Uop) -> usize {
-        let known = self.pending[..self.pending_count].iter().position(|p| p.slot == uop.slot);
+        let known =
+            self.pending[..self.pending_count].iter().position(|p| p.operand == uop.mem_operand);
         known.unwrap_or_else(|| {
             let at = self.pending_count.min(self.pending.len() - 1);
-            let slot = usize::from(uop.slot);
+            let operand = usize::from(uop.mem_operand);
             self.pending[at] = PendingStore {
-                slot: uop.slot,
-                address: step.addresses.get(slot).copied().unwrap_or(NO_ADDRESS),
-                size: step.block.slots.get(slot).map_or(8, |s| s.size),
+                operand: uop.mem_operand,
+                address: step.addresses.get(operand).copied().unwrap_or(NO_ADDRESS),
+                size: step.block.mem_operands.get(operand).map_or(8, |s| s.size),
                 address_issued: 0,
                 data_issued: 0,
                 fence: if uop.flags.has(UopFlags::STORE_FENCE) { uop.latency } else { 0 },

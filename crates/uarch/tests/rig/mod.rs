@@ -92,7 +92,13 @@ impl<M: Mapping> Rig<M> {
 
     /// Touches code and data so that neither misses.
     pub fn touch(&mut self, block: &Block, addresses: &[u64]) {
-        self.core.warm(&Step { block, addresses, repeats: &[], values: &[], next: 0 });
+        self.core.functional_mut().warm(&Step {
+            block,
+            addresses,
+            repeats: &[],
+            values: &[],
+            next: 0,
+        });
     }
 
     /// Executes a block once.

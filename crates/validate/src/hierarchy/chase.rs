@@ -131,7 +131,7 @@ mod tests {
         let chase = Chase::lines(&machine, 4096, Order::Linear).unwrap();
         assert_eq!(chase.block.unknown, 0);
         assert_eq!(chase.block.branch.target, CODE);
-        assert_eq!((chase.block.slots.len(), chase.places.len()), (1, 64));
+        assert_eq!((chase.block.mem_operands.len(), chase.places.len()), (1, 64));
     }
 
     #[test]

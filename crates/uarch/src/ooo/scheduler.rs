@@ -1,4 +1,4 @@
-//! Who uses which port in which cycle, and how many uops wait.
+//! A scheduler: which port issues in which cycle, and how many uops wait for it.
 //!
 //! Uops are placed in program order, each at the first free cycle of its port at or after the cycle
 //! in which its operands are ready. An older uop is placed first and so wins any cycle both want:
@@ -41,7 +41,7 @@ fn sum(bytes: u64) -> u32 {
 const NO_CHOICE: u32 = u32::MAX;
 
 /// Port use by cycle, waiting uops by port, and the reservation station's occupancy.
-pub struct Calendar {
+pub struct Scheduler {
     /// Bit p of slot c: port p issues in cycle c. Slots before `now` are 0.
     ring: Box<[u8]>,
     /// The allocation cycle.
@@ -58,14 +58,14 @@ pub struct Calendar {
     load_toggle: u8,
 }
 
-impl Default for Calendar {
+impl Default for Scheduler {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Calendar {
-    /// An empty calendar at cycle 0.
+impl Scheduler {
+    /// Nothing waits, at cycle 0.
     pub fn new() -> Self {
         Self {
             ring: vec![0; RING].into_boxed_slice(),
@@ -219,101 +219,61 @@ impl Calendar {
     }
 }
 
-/// Busy times of a unit that is not pipelined (the divider, the malloc cache).
-#[derive(Clone, Debug, Default)]
-pub struct Unit {
-    /// Start and end (exclusive) of reservations, sorted, not overlapping.
-    busy: Vec<(u64, u64)>,
-}
-
-impl Unit {
-    /// The first cycle from `ready` on in which the unit is free for `cycles`; does not reserve.
-    pub fn first_free(&self, ready: u64, cycles: u64) -> u64 {
-        let mut start = ready;
-        for &(from, to) in &self.busy {
-            if start + cycles <= from {
-                break;
-            }
-            start = start.max(to);
-        }
-        start
-    }
-
-    /// Reserves `cycles` from `start`; reservations that ended before `now` are forgotten.
-    pub fn reserve(&mut self, start: u64, cycles: u64, now: u64) {
-        self.busy.retain(|&(_, to)| to > now);
-        let at = self.busy.partition_point(|&(from, _)| from < start);
-        self.busy.insert(at, (start, start + cycles));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_older_uop_keeps_the_cycle_and_a_younger_one_takes_the_next() {
-        let mut calendar = Calendar::new();
-        assert_eq!(calendar.issue(1, 10), 10);
-        assert_eq!(calendar.issue(1, 10), 11, "same port");
-        assert_eq!(calendar.issue(2, 10), 10, "another port");
-        assert_eq!(calendar.issue(1, 5), 5, "a younger uop may fill an earlier hole");
+        let mut scheduler = Scheduler::new();
+        assert_eq!(scheduler.issue(1, 10), 10);
+        assert_eq!(scheduler.issue(1, 10), 11, "same port");
+        assert_eq!(scheduler.issue(2, 10), 10, "another port");
+        assert_eq!(scheduler.issue(1, 5), 5, "a younger uop may fill an earlier hole");
     }
 
     #[test]
     fn occupancy_counts_from_allocation_to_issue() {
-        let mut calendar = Calendar::new();
-        calendar.issue(1, 3);
-        calendar.issue(1, 300);
-        assert_eq!(calendar.occupancy(), 2);
-        calendar.advance(3);
-        assert_eq!(calendar.occupancy(), 2, "issues in cycle 3: still there at its start");
-        calendar.advance(4);
-        assert_eq!(calendar.occupancy(), 1);
-        assert_eq!(calendar.next_departure(), 301);
-        calendar.advance(301);
-        assert_eq!(calendar.occupancy(), 0);
+        let mut scheduler = Scheduler::new();
+        scheduler.issue(1, 3);
+        scheduler.issue(1, 300);
+        assert_eq!(scheduler.occupancy(), 2);
+        scheduler.advance(3);
+        assert_eq!(scheduler.occupancy(), 2, "issues in cycle 3: still there at its start");
+        scheduler.advance(4);
+        assert_eq!(scheduler.occupancy(), 1);
+        assert_eq!(scheduler.next_departure(), 301);
+        scheduler.advance(301);
+        assert_eq!(scheduler.occupancy(), 0);
     }
 
     #[test]
     fn binding_follows_the_counts_of_the_cycle_before() {
-        let mut calendar = Calendar::new();
+        let mut scheduler = Scheduler::new();
         let ports = 0b0110_0011; // 0, 1, 5, 6
-        assert_eq!(calendar.bind(ports, 0), 1 << 6, "tie: the highest number");
-        assert_eq!(calendar.bind(ports, 1), 1 << 5, "odd slot: the second best");
+        assert_eq!(scheduler.bind(ports, 0), 1 << 6, "tie: the highest number");
+        assert_eq!(scheduler.bind(ports, 1), 1 << 5, "odd slot: the second best");
         for _ in 0..3 {
-            calendar.issue(1 << 6, 10);
+            scheduler.issue(1 << 6, 10);
         }
-        assert_eq!(calendar.bind(ports, 0), 1 << 6, "not seen before the next cycle");
-        calendar.advance(1);
-        assert_eq!(calendar.bind(ports, 0), 1 << 5);
-        assert_eq!(calendar.bind(0b0110_0000, 1), 1 << 5, "3 more waiting: not the second best");
+        assert_eq!(scheduler.bind(ports, 0), 1 << 6, "not seen before the next cycle");
+        scheduler.advance(1);
+        assert_eq!(scheduler.bind(ports, 0), 1 << 5);
+        assert_eq!(scheduler.bind(0b0110_0000, 1), 1 << 5, "3 more waiting: not the second best");
     }
 
     #[test]
     fn a_uop_counts_in_the_port_choice_until_a_cycle_after_it_issued() {
-        let mut calendar = Calendar::new();
-        calendar.issue(1 << 6, 5);
-        let choice = |calendar: &mut Calendar, cycle| {
-            calendar.advance(cycle);
-            calendar.bind(0b0110_0000, 0)
+        let mut scheduler = Scheduler::new();
+        scheduler.issue(1 << 6, 5);
+        let choice = |scheduler: &mut Scheduler, cycle| {
+            scheduler.advance(cycle);
+            scheduler.bind(0b0110_0000, 0)
         };
-        assert_eq!(choice(&mut calendar, 5), 1 << 5, "waits on port 6");
-        assert_eq!(choice(&mut calendar, 6), 1 << 5, "issued in cycle 5");
-        assert_eq!(choice(&mut calendar, 7), 1 << 6, "gone: the higher number");
-        calendar.issue(1 << 6, 8);
-        assert_eq!(choice(&mut calendar, 100), 1 << 6, "gone long ago");
-    }
-
-    #[test]
-    fn a_unit_finds_the_first_hole_that_is_long_enough() {
-        let mut unit = Unit::default();
-        unit.reserve(10, 5, 0);
-        unit.reserve(20, 5, 0);
-        assert_eq!(unit.first_free(0, 10), 0);
-        assert_eq!(unit.first_free(6, 5), 15, "10..15 is taken, 15..20 fits");
-        assert_eq!(unit.first_free(6, 6), 25);
-        unit.reserve(15, 5, 14);
-        assert_eq!(unit.first_free(6, 5), 25);
+        assert_eq!(choice(&mut scheduler, 5), 1 << 5, "waits on port 6");
+        assert_eq!(choice(&mut scheduler, 6), 1 << 5, "issued in cycle 5");
+        assert_eq!(choice(&mut scheduler, 7), 1 << 6, "gone: the higher number");
+        scheduler.issue(1 << 6, 8);
+        assert_eq!(choice(&mut scheduler, 100), 1 << 6, "gone long ago");
     }
 }
