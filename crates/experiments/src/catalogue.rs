@@ -1,7 +1,8 @@
 //! Machines and accelerators with their parameters.
 
 use accel::registry;
-use params::{Notes, Param};
+use documents::{Column, Table};
+use params::{Described, Notes, Param};
 use std::fmt::Write as _;
 use uarch::Machine;
 use uarch::machine::BUILT_IN;
@@ -45,13 +46,21 @@ pub fn machines(name: Option<&str>) -> Result<String, Failure> {
             let _ = writeln!(text, "# {}\n", machine.name);
             let values = machine.write();
             if machine == Machine::default() {
-                text += &params::markdown(Machine::declared(), &values);
+                text += &table(params::described(Machine::declared(), &values));
             } else {
                 let notes = Notes::of(&file);
                 let _ = writeln!(text, "{}", notes.head);
-                text += &notes.markdown(Machine::declared(), &values);
+                text += &table(notes.described(Machine::declared(), &values));
             }
         }
     }
     Ok(text)
+}
+
+fn table(parameters: Vec<Described>) -> String {
+    let mut table = Table::new(["key", "default", "unit", "what"].map(Column::left));
+    for Described { key, value, unit, about } in parameters {
+        table.row([format!("`{key}`"), value, unit.to_owned(), about]);
+    }
+    table.markdown()
 }
