@@ -1,7 +1,8 @@
 //! Machines and accelerators with their parameters.
 
 use accel::registry;
-use params::{Notes, Param};
+use documents::{Column, Table};
+use params::{Described, Notes, Param};
 use std::fmt::Write as _;
 use uarch::Machine;
 use uarch::machine::BUILT_IN;
@@ -45,11 +46,11 @@ pub fn machines(name: Option<&str>) -> Result<String, Failure> {
             let _ = writeln!(text, "# {}\n", machine.name);
             let values = machine.write();
             if machine == Machine::default() {
-                text += &params::markdown(&machine.parameters(), &values);
+                text += &table(params::described(&machine.parameters(), &values));
             } else {
                 let notes = Notes::of(&file);
                 let _ = writeln!(text, "{}", notes.head);
-                text += &notes.markdown(&machine.parameters(), &values);
+                text += &table(notes.described(&machine.parameters(), &values));
             }
         }
     }
@@ -59,4 +60,12 @@ pub fn machines(name: Option<&str>) -> Result<String, Failure> {
 /// Everything that this version can count: the columns of its CSV.
 pub fn counters() -> stats::Schema {
     sim::declared()
+}
+
+fn table(parameters: Vec<Described>) -> String {
+    let mut table = Table::new(["key", "default", "unit", "what"].map(Column::left));
+    for Described { key, value, unit, about } in parameters {
+        table.row([format!("`{key}`"), value, unit.to_owned(), about]);
+    }
+    table.markdown()
 }

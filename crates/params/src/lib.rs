@@ -4,7 +4,6 @@
 //! reader (an unknown key is an error that names the nearest valid one), its writer (the fully
 //! resolved configuration is stored with each result) and its documentation all come from that.
 
-use documents::{Column, Table};
 use std::fmt::Write as _;
 
 pub use notes::Notes;
@@ -210,16 +209,29 @@ pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
     })
 }
 
-/// The documentation of declared parameters as a Markdown table with their defaults.
-pub fn markdown(docs: &[ParamDoc], defaults: &toml::Value) -> String {
-    table(docs, defaults, &|_, declared| declared.to_owned())
+/// A parameter with its value, for documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// `section.key`.
+    pub key: String,
+    /// The value as TOML has it.
+    pub value: String,
+    /// Its unit, or nothing.
+    pub unit: &'static str,
+    /// What it is, or why it has this value.
+    pub about: String,
+}
+
+/// Declared parameters in order, those of sections in their place, each with its sentence.
+pub fn described(docs: &[ParamDoc], values: &toml::Value) -> Vec<Described> {
+    described_by(docs, values, &|_, declared| declared.to_owned())
 }
 
 /// The same with what `about` makes of a key and its declared sentence.
-fn table(docs: &[ParamDoc], values: &toml::Value, about: &About) -> String {
-    let mut table = Table::new(["key", "default", "unit", "what"].map(Column::left));
-    rows(docs, values, "", about, &mut table);
-    table.markdown()
+fn described_by(docs: &[ParamDoc], values: &toml::Value, about: &About) -> Vec<Described> {
+    let mut all = Vec::new();
+    describe(docs, values, "", about, &mut all);
+    all
 }
 
 type About<'a> = dyn Fn(&str, &str) -> String + 'a;
@@ -294,23 +306,29 @@ fn comment(text: &str, out: &mut String) {
     let _ = writeln!(out, "{line}");
 }
 
-fn rows(docs: &[ParamDoc], defaults: &toml::Value, path: &str, about: &About, table: &mut Table) {
+fn describe(
+    docs: &[ParamDoc],
+    values: &toml::Value,
+    path: &str,
+    about: &About,
+    all: &mut Vec<Described>,
+) {
     for doc in docs {
         let key = join(path, doc.name);
-        let value = defaults.get(doc.name);
+        let value = values.get(doc.name);
         match (doc.section, value) {
             (Some(section), Some(toml::Value::Array(elements))) => {
                 for (at, element) in elements.iter().enumerate() {
                     let known = doc.list.unwrap_or_default();
                     let (_, docs) = element_docs(doc, section, known, element);
-                    rows(&docs, element, &format!("{key}[{at}]"), about, table);
+                    describe(&docs, element, &format!("{key}[{at}]"), about, all);
                 }
             }
-            (Some(section), Some(value)) => rows(section, value, &key, about, table),
+            (Some(section), Some(value)) => describe(section, value, &key, about, all),
             (_, value) => {
-                let shown = value.map_or(String::new(), ToString::to_string);
-                let text = about(&key, doc.text.trim());
-                table.row([format!("`{key}`"), shown, doc.unit.to_owned(), text]);
+                let value = value.map_or(String::new(), ToString::to_string);
+                let about = about(&key, doc.text.trim());
+                all.push(Described { key, value, unit: doc.unit, about });
             }
         }
     }
@@ -592,8 +610,10 @@ mod tests {
 
     #[test]
     fn the_documentation_lists_nested_keys_with_their_defaults() {
-        let text = markdown(Outer::declared(), &Outer::default().write());
-        assert!(text.contains("| `inner.assoc` | 8 |  | Ways. |"), "{text}");
+        let all = described(Outer::declared(), &Outer::default().write());
+        let (key, value) = ("inner.assoc".into(), "8".into());
+        let expected = Described { key, value, unit: "", about: "Ways.".into() };
+        assert!(all.contains(&expected), "{all:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use toml_edit::{DocumentMut, Table};
 
-use crate::{ParamDoc, join, toml};
+use crate::{Described, ParamDoc, join, toml};
 
 /// The comments of a machine file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,9 +56,9 @@ impl Notes {
         }
     }
 
-    /// The parameters as [`crate::markdown`] gives them, each with the note of this file.
-    pub fn markdown(&self, docs: &[ParamDoc], values: &toml::Value) -> String {
-        crate::table(docs, values, &|key, declared| self.about(key, declared))
+    /// The parameters as [`crate::described`] gives them, each with the note of this file.
+    pub fn described(&self, docs: &[ParamDoc], values: &toml::Value) -> Vec<Described> {
+        crate::described_by(docs, values, &|key, declared| self.about(key, declared))
     }
 
     /// The keys that the file sets without a comment.
