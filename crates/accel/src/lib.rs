@@ -12,9 +12,9 @@
 //! the program, it learns from marker values alone, in program order; what it remembers about time,
 //! it learns from [`Accelerator::completed`].
 //!
-//! Adding an accelerator: one file with one implementation, one line in [`registry`]. What it counts
-//! is declared in that file (`stats::counters!`) and shown by [`Accelerator::statistics`]; reports
-//! and stores need no line for it.
+//! Adding an accelerator: one file with one implementation, one line in [`registry`]. What it
+//! counts is declared in that file (`stats::counters!`) and shown by [`Accelerator::statistics`];
+//! reports and stores need no line for it.
 
 pub mod area;
 mod choice;

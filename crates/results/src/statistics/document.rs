@@ -88,14 +88,14 @@ const INTRODUCTION: &str = "\
 
 Generated from the declarations: of a run, a configuration and its calls in
 `crates/results/src/statistics`, of everything else in the models (`stats::counters!`). A test
-compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test documents` writes this page
-anew).
+compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test documents` writes this
+page anew).
 
 **Counters** are stored. **Derived** statistics are computed from counters whenever they are shown,
 so they cannot disagree with them; where one would divide by zero, or has no baseline to compare
 with, text shows `-` and JSON `null`. Names in the formula of a group are those of the group, or
-`group.figure` of another group of the same part of the machine. Fractions are fractions of 1 in JSON and CSV (0.25) and per
-cent in text (25 %). A speedup of 0.25 means that the baseline takes 1.25 times as long. The
+`group.figure` of another group of the same part of the machine. Fractions are fractions of 1 in
+JSON and CSV (0.25) and per cent in text (25 %). A speedup of 0.25 means that the baseline takes 1.25 times as long. The
 baseline of a configuration is the one with accelerator `none` on the same machine.
 
 ## Sampled runs
@@ -136,9 +136,9 @@ minimum and maximum are exact. The buckets are stored as they are (`docs/schema.
 Models declare what they count in groups; the sections from `core` on are the kinds of groups that
 this version has. A group's path is its kind, followed by its name where a machine has several:
 `cache.L1D`. In the store and in CSV a figure is `path.name`, in JSON it lies under the key of the
-kind. A formula without a division is a sum of counters; it is stored like a counter. Where a machine
-has parts of its own, as a chip has cores, paths begin with the part (`core[3].cache.L1D`), and
-reports show the sum over alike parts.
+kind. A formula without a division is a sum of counters; it is stored like a counter. Where a
+machine has parts of its own, as a chip has cores, paths begin with the part
+(`core[3].cache.L1D`), and reports show the sum over alike parts.
 ";
 
 /// The page `docs/statistics.md`, with the kinds of groups that `schema` has.

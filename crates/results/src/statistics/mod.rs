@@ -1,8 +1,8 @@
 //! Statistics of a run, of a configuration and of its calls, each declared once: name, unit,
 //! description, and how it is got from the counters.
 //!
-//! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices. What the
-//! models count is declared there (`stats::counters!`) and comes with the run.
+//! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices. What
+//! the models count is declared there (`stats::counters!`) and comes with the run.
 
 mod context;
 mod declared;
