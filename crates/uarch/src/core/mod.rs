@@ -47,8 +47,8 @@ pub const NO_ADDRESS: u64 = u64::MAX;
 /// Counters for the branches to software fallbacks; an allocator has a handful of them.
 const FALLBACKS: usize = 64;
 
-/// Cache levels beyond the first at most; a power of two.
-const LEVELS: usize = 4;
+/// Cache levels beyond the first at most.
+const LEVELS: usize = memory::Depth::ALL.len();
 
 /// One execution of a block.
 #[derive(Clone, Copy, Debug)]
