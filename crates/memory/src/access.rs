@@ -7,10 +7,33 @@ pub enum Level {
     L1,
     /// In a fill buffer: the line was on its way into the first level already.
     FillBuffer,
-    /// In a level beyond the first: its place in [`crate::MemoryParams::level`].
-    Outer(u8),
+    /// In a level beyond the first.
+    Outer(Depth),
     /// In memory.
     Dram,
+}
+
+/// A level beyond the first, by its place in [`crate::MemoryParams::level`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Depth {
+    /// The one next to the first-level caches.
+    First,
+    /// The one beyond that.
+    Second,
+    /// The third.
+    Third,
+    /// The fourth, beyond which there is none.
+    Fourth,
+}
+
+impl Depth {
+    /// All, from the inside out.
+    pub const ALL: [Self; 4] = [Self::First, Self::Second, Self::Third, Self::Fourth];
+
+    /// The level of a place in the list; the fourth for all beyond it.
+    pub(crate) fn of(place: usize) -> Self {
+        Self::ALL.get(place).copied().unwrap_or(Self::Fourth)
+    }
 }
 
 /// Where the translation of an access was found.

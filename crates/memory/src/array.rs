@@ -6,18 +6,20 @@ use crate::replacement::Policy;
 /// A key that no line and no page number has.
 const NONE: u64 = u64::MAX;
 /// One per four-bit field: multiplied by a way it fills every field with that way.
-const EVERY: u64 = 0x1111_1111_1111_1111;
+pub(crate) const EVERY: u64 = 0x1111_1111_1111_1111;
 /// The same for bytes.
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 /// Ways that the recency word has room for.
 pub(crate) const ASSOC_MAX: u32 = 16;
 
-/// Bits of way 0 in [`Set::flags`]; those of way `n` lie `n` bits above.
+/// Bits of way 0 in [`Set::flags`]; those of way `n` lie `4 n` bits above.
 const DIRTY: u64 = 1;
-const PREFETCHED: u64 = 1 << 16;
+const PREFETCHED: u64 = 2;
+/// All four.
+const WAY: u64 = 15;
 /// The policy's two bits.
-pub(crate) const LOW: u64 = 1 << 32;
-pub(crate) const HIGH: u64 = 1 << 48;
+pub(crate) const LOW: u64 = 4;
+pub(crate) const HIGH: u64 = 8;
 
 /// What a search of a set reads: recency, a byte of hash of each key, and four flags of each way.
 /// `order` holds way numbers, the most recently used in the lowest four bits; empty ways are last.
@@ -112,7 +114,7 @@ impl Array {
         let slot = self.slot(set, way);
         let settled = self.keys[slot.0 as usize] == key
             && self.fill(slot).ready() <= by
-            && state.flags & ((PREFETCHED | LOW | HIGH) << way) == 0;
+            && (state.flags >> (4 * way)) & (PREFETCHED | LOW | HIGH) == 0;
         settled.then_some(slot)
     }
 
@@ -141,19 +143,25 @@ impl Array {
     /// The place of `key`, which becomes the most recently used of its set.
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
-        let newest = self.newest(key);
-        let slot = match newest {
-            Some(slot) => slot,
-            None => {
-                let slot = self.find(key)?;
-                self.touch(slot);
-                slot
-            }
-        };
+        let lru = self.policy == Policy::Lru;
+        if lru && let Some(slot) = self.newest(key) {
+            return Some(slot);
+        }
+        let slot = self.find(key)?;
+        self.touch(slot);
+        if !lru {
+            self.note_hit(slot);
+        }
+        Some(slot)
+    }
+
+    /// Tells a policy that the order of use is not all of it.
+    #[cold]
+    #[inline(never)]
+    fn note_hit(&mut self, slot: Slot) {
         let policy = self.policy;
         let (state, way) = self.state_mut(slot);
         policy.hit(state, way);
-        Some(slot)
     }
 
     /// Makes a place the most recently used of its set.
@@ -166,22 +174,31 @@ impl Array {
 
     /// Puts `key`, which must be absent, in an empty place of its set, or in the policy's victim's.
     pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Slot, Option<Victim>) {
-        let (set, policy) = (self.set_of(key), self.policy);
+        let set = self.set_of(key);
         let last = ((self.sets[set].order >> (4 * (self.assoc - 1))) & 15) as u32;
-        let full = self.keys[self.slot(set, last).0 as usize] != NONE;
+        let lru = self.policy == Policy::Lru;
+        let (way, flags) = if lru { (last, 0) } else { self.make_room(set, last) };
         let state = &mut self.sets[set];
-        let way = if full { policy.victim(state, last, self.assoc) } else { last };
-        let dirty = state.flags & (DIRTY << way) != 0;
-        let prefetched = state.flags & (PREFETCHED << way) != 0;
-        state.flags &= !((DIRTY | PREFETCHED | LOW | HIGH) << way);
-        policy.inserted(state, way);
+        let gone = (state.flags >> (4 * way)) & WAY;
+        state.flags ^= (gone ^ flags) << (4 * way);
         let (word, shift) = ((way / 8) as usize, way % 8 * 8);
         state.hashes[word] = state.hashes[word] & !(0xff << shift) | hash(key) << shift;
         let slot = self.slot(set, way);
         self.touch(slot);
         let old = std::mem::replace(&mut self.keys[slot.0 as usize], key);
         self.set_fill(slot, fill);
+        let (dirty, prefetched) = (gone & DIRTY != 0, gone & PREFETCHED != 0);
         (slot, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
+    }
+
+    /// The way that makes room under a policy that does not always choose the last in order, and
+    /// the flags of a new line.
+    #[inline(never)]
+    fn make_room(&mut self, set: usize, last: u32) -> (u32, u64) {
+        let empty = self.keys[self.slot(set, last).0 as usize] == NONE;
+        let state = &mut self.sets[set];
+        let way = if empty { last } else { self.policy.victim(state, last, self.assoc) };
+        (way, self.policy.fresh())
     }
 
     /// Removes `key`; the answer is what it was.
@@ -198,7 +215,7 @@ impl Array {
         self.set_fill(slot, Fill::PRESENT);
         let assoc = self.assoc;
         let (state, way) = self.state_mut(slot);
-        state.flags &= !((DIRTY | PREFETCHED | LOW | HIGH) << way);
+        state.flags &= !(WAY << (4 * way));
         let kept = below(position(state.order, way)) | !below(assoc);
         let moved = (state.order >> 4) & !kept & below(assoc - 1);
         let last = u64::from(way) << (4 * (assoc - 1));
@@ -238,25 +255,26 @@ impl Array {
     #[inline]
     pub(crate) fn is_dirty(&self, slot: Slot) -> bool {
         let (state, way) = self.state(slot);
-        state.flags & (DIRTY << way) != 0
+        state.flags & (DIRTY << (4 * way)) != 0
     }
 
     #[inline]
     pub(crate) fn set_dirty(&mut self, slot: Slot) {
         let (state, way) = self.state_mut(slot);
-        state.flags |= DIRTY << way;
+        state.flags |= DIRTY << (4 * way);
     }
 
     #[inline]
     pub(crate) fn prefetched(&self, slot: Slot) -> bool {
         let (state, way) = self.state(slot);
-        state.flags & (PREFETCHED << way) != 0
+        state.flags & (PREFETCHED << (4 * way)) != 0
     }
 
     #[inline]
     pub(crate) fn set_prefetched(&mut self, slot: Slot, on: bool) {
         let (state, way) = self.state_mut(slot);
-        state.flags = (state.flags & !(PREFETCHED << way)) | (u64::from(on) * PREFETCHED) << way;
+        state.flags = (state.flags & !(PREFETCHED << (4 * way)))
+            | ((u64::from(on) * PREFETCHED) << (4 * way));
     }
 
     /// The keys of the set that `key` maps to, most recently used first.

@@ -1,11 +1,12 @@
 //! One cache: contents, times, prefetchers and counters. What moves between caches is in
 //! [`crate::private`].
 
+use crate::access::Depth;
 use crate::array::{Array, Slot, Victim};
 use crate::calendar::Calendar;
 use crate::fill::Fill;
 use crate::params::{L1dParams, L1iParams, LevelParams, MemoryParams};
-use crate::prefetch::Prefetcher;
+use crate::prefetch::{Chain, Seen};
 use crate::replacement::Policy;
 use crate::slots::Slots;
 use crate::statistics::CacheStatistics;
@@ -21,7 +22,7 @@ pub(crate) struct Cache {
     pub(crate) in_flight: Option<Slots>,
     /// A line that leaves it leaves everything inside it.
     pub(crate) inclusive: bool,
-    pub(crate) prefetchers: Vec<Prefetcher>,
+    pub(crate) prefetchers: Chain,
     /// Lines that the prefetchers asked for and nobody has looked for yet.
     pub(crate) wanted: Vec<u64>,
     pub(crate) statistics: CacheStatistics,
@@ -36,20 +37,19 @@ struct Common<'a> {
     in_flight: u32,
     replacement: &'a str,
     prefetchers: &'a [String],
+    every_load: bool,
 }
 
 impl Cache {
     fn new(p: &MemoryParams, common: &Common) -> Result<Self, ConfigError> {
         let sets = common.size / p.line / u64::from(common.assoc);
         let policy = Policy::find(&format!("{}.replacement", common.key), common.replacement)?;
-        let key = format!("{}.prefetchers", common.key);
-        let prefetcher = |name: &String| Prefetcher::find(&key, name, p);
         Ok(Self {
             array: Array::new(sets, common.assoc, common.in_flight > 0, policy),
             latency: common.latency,
             in_flight: (common.in_flight > 0).then(|| Slots::new(common.in_flight)),
             inclusive: false,
-            prefetchers: common.prefetchers.iter().map(prefetcher).collect::<Result<_, _>>()?,
+            prefetchers: Chain::new(common.key, common.prefetchers, common.every_load, p)?,
             wanted: Vec::new(),
             statistics: CacheStatistics::default(),
         })
@@ -59,6 +59,7 @@ impl Cache {
         let L1iParams { size, assoc, latency, fill_buffers, replacement, prefetchers } = &p.l1i;
         let common = Common {
             key: "l1i",
+            every_load: false,
             size: *size,
             assoc: *assoc,
             latency: *latency,
@@ -73,6 +74,7 @@ impl Cache {
         let L1dParams { size, assoc, latency, fill_buffers, replacement, prefetchers, .. } = &p.l1d;
         let common = Common {
             key: "l1d",
+            every_load: true,
             size: *size,
             assoc: *assoc,
             latency: *latency,
@@ -124,6 +126,14 @@ impl Cache {
         (usable.max(ready), waits)
     }
 
+    /// Shows an access to the prefetchers in the list; true if they want something.
+    pub(crate) fn show(&mut self, seen: Seen) -> bool {
+        for prefetcher in &mut self.prefetchers.list {
+            prefetcher.see(seen, &mut self.wanted);
+        }
+        !self.wanted.is_empty()
+    }
+
     /// Brings a line in; the answer is what had to leave.
     pub(crate) fn bring(
         &mut self,
@@ -146,6 +156,7 @@ pub(crate) struct Outer {
     pub(crate) cache: Cache,
     /// Hands a line inwards each interval.
     pub(crate) port: Calendar,
+    pub(crate) depth: Depth,
     /// The way of a request through this level, after which its prefetches follow.
     pub(crate) pass: u64,
 }
@@ -159,6 +170,7 @@ impl Outer {
             p,
             &Common {
                 key: &format!("level[{at}]"),
+                every_load: false,
                 size: level.size,
                 assoc: level.assoc,
                 latency: level.load_to_use(),
@@ -170,6 +182,7 @@ impl Outer {
         cache.inclusive = level.inclusive;
         Ok(Self {
             name: level.name.clone(),
+            depth: Depth::of(at),
             cache,
             port: Calendar::new(level.interval),
             pass: level.load_to_use() - inside,

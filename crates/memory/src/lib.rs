@@ -82,7 +82,7 @@ mod statistics;
 mod translate;
 mod validate;
 
-pub use access::{Access, Level, TlbLevel};
+pub use access::{Access, Depth, Level, TlbLevel};
 pub use mapping::{Alias, Device, Flat, Mapping, Ranged, Scratchpad};
 pub use memory::Memory;
 pub use params::*;

@@ -3,7 +3,6 @@
 use crate::access::{Access, Level, TlbLevel};
 use crate::mapping::{Alias, Flat, Mapping};
 use crate::params::MemoryParams;
-use crate::prefetch::Seen;
 use crate::private::Private;
 use crate::shared::{Place, Shared};
 use crate::statistics::{LevelStatistics, MemoryStatistics};
@@ -182,14 +181,9 @@ impl<M: Mapping> Memory<M> {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
         let access = self.load_line::<TIMED>(addr, cycle);
-        self.train::<TIMED>(pc, self.place(addr), access.level, cycle);
+        let (addr, shared) = (self.mapping.place(addr), &mut self.shared);
+        self.private.train::<TIMED>(pc, addr, access.level, cycle, shared);
         access
-    }
-
-    #[inline(always)]
-    fn train<const TIMED: bool>(&mut self, pc: u64, addr: u64, level: Level, cycle: u64) {
-        let seen = Seen { pc, addr, missed: level > Level::FillBuffer };
-        self.private.train::<TIMED>(seen, cycle, &mut self.shared);
     }
 
     #[inline(always)]
@@ -226,7 +220,7 @@ impl<M: Mapping> Memory<M> {
         let first = half(addr, t);
         let mut access = first.join(half(second, u));
         access.ready += if crosses_page { self.page_split } else { self.line_split };
-        self.train::<TIMED>(pc, addr, access.level, cycle);
+        self.private.train::<TIMED>(pc, addr, access.level, cycle, &mut self.shared);
         access
     }
 

@@ -2,7 +2,7 @@
 //! tests run both on random traffic through random hierarchies and want the same answers.
 
 use crate::translate::{PAGE_DIRECTORIES, PAGE_TABLES};
-use crate::{Level, LevelParams, Memory, MemoryParams, MemoryStatistics, TlbLevel};
+use crate::{Depth, Level, LevelParams, Memory, MemoryParams, MemoryStatistics, TlbLevel};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -172,7 +172,7 @@ impl Naive {
             return Level::Dram;
         };
         if lists.use_key(line, true) {
-            return Level::Outer(at as u8);
+            return Level::Outer(Depth::of(at));
         }
         let from = self.request(at + 1, line);
         self.bring(at, line, false);

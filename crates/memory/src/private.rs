@@ -27,23 +27,73 @@ enum Who {
     Prefetch,
 }
 
-/// A cache of the hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    L1i,
-    L1d,
-    /// By its place in the list of levels.
-    Outer(usize),
+/// A cache of the hierarchy. The miss path has one body, of which the compiler makes one for each
+/// kind of site: where a first-level cache lies is then known.
+trait Site: Copy {
+    /// The cache.
+    fn cache<'a>(self, private: &'a mut Private, shared: &'a mut Shared) -> &'a mut Cache;
+    /// The level that it asks, or, beyond the last, memory.
+    fn next(self) -> usize;
 }
 
-impl At {
-    /// The level that it asks, or, beyond the last, memory.
+#[derive(Clone, Copy)]
+struct L1i;
+
+impl Site for L1i {
+    #[inline(always)]
+    fn cache<'a>(self, private: &'a mut Private, _: &'a mut Shared) -> &'a mut Cache {
+        &mut private.l1i
+    }
+
+    #[inline(always)]
     fn next(self) -> usize {
-        match self {
-            Self::L1i | Self::L1d => 0,
-            Self::Outer(level) => level + 1,
+        0
+    }
+}
+
+#[derive(Clone, Copy)]
+struct L1d;
+
+impl Site for L1d {
+    #[inline(always)]
+    fn cache<'a>(self, private: &'a mut Private, _: &'a mut Shared) -> &'a mut Cache {
+        &mut private.l1d
+    }
+
+    #[inline(always)]
+    fn next(self) -> usize {
+        0
+    }
+}
+
+/// A level beyond the first, which exists, by its place in the list.
+#[derive(Clone, Copy)]
+struct Beyond(usize);
+
+impl Site for Beyond {
+    #[inline(always)]
+    fn cache<'a>(self, private: &'a mut Private, shared: &'a mut Shared) -> &'a mut Cache {
+        match self.0.checked_sub(private.levels.len()) {
+            None => &mut private.levels[self.0].cache,
+            Some(level) => &mut shared.levels[level].cache,
         }
     }
+
+    #[inline(always)]
+    fn next(self) -> usize {
+        self.0 + 1
+    }
+}
+
+/// A line that was brought in.
+#[derive(Clone, Copy)]
+struct Brought {
+    /// The cycle of use.
+    ready: u64,
+    /// Its place in the cache.
+    slot: Slot,
+    /// Where it was.
+    level: Level,
 }
 
 /// The first-level caches and the private levels.
@@ -97,8 +147,8 @@ impl Private {
     ) -> (u64, Level) {
         let Some(slot) = self.l1d.array.lookup(line) else {
             self.l1d.statistics.misses += 1;
-            let (_, ready, level) = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
-            return (ready, level);
+            let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
+            return (brought.ready, brought.level);
         };
         let (ready, waits) = self.l1d.hit::<TIMED>(slot, cycle, true);
         (ready, if waits { Level::FillBuffer } else { Level::L1 })
@@ -132,9 +182,9 @@ impl Private {
     ) -> (u64, Level) {
         let Some(slot) = self.l1d.array.lookup(line) else {
             self.l1d.statistics.misses += 1;
-            let (slot, ready, level) = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
-            self.l1d.array.set_dirty(slot);
-            return (ready.max(cycle + self.write_cycles), level);
+            let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
+            self.l1d.array.set_dirty(brought.slot);
+            return (brought.ready.max(cycle + self.write_cycles), brought.level);
         };
         self.l1d.array.set_dirty(slot);
         let (ready, waits) = self.l1d.hit::<TIMED>(slot, cycle, true);
@@ -152,8 +202,8 @@ impl Private {
         if let Some(slot) = self.l1d.array.lookup(line) {
             return (self.l1d.hit::<TIMED>(slot, cycle, false).0, Level::L1);
         }
-        let (_, ready, level) = self.l1d_miss::<TIMED>(line, cycle, Who::Walk, shared);
-        (ready, level)
+        let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Walk, shared);
+        (brought.ready, brought.level)
     }
 
     #[cold]
@@ -164,25 +214,56 @@ impl Private {
         cycle: u64,
         who: Who,
         shared: &mut Place,
-    ) -> (Slot, u64, Level) {
-        self.miss::<TIMED>(shared.get_mut(), At::L1d, line, cycle, who, false)
+    ) -> Brought {
+        self.miss::<L1d, TIMED>(shared.get_mut(), L1d, line, cycle, who, who == Who::Prefetch)
     }
 
     /// Shows a load to the L1D's prefetchers and brings in what they ask for: a prefetch follows
     /// the access that gave rise to it through the cache.
     #[inline(always)]
-    pub(crate) fn train<const TIMED: bool>(&mut self, seen: Seen, cycle: u64, shared: &mut Place) {
-        for prefetcher in &mut self.l1d.prefetchers {
-            prefetcher.see(seen, &mut self.l1d.wanted);
+    pub(crate) fn train<const TIMED: bool>(
+        &mut self,
+        pc: u64,
+        addr: u64,
+        level: Level,
+        cycle: u64,
+        shared: &mut Place,
+    ) {
+        let cycle = cycle + self.l1d.latency;
+        let line = addr >> self.line_shift;
+        let chain = &mut self.l1d.prefetchers;
+        if let Some(line) = chain.ip_stride.as_mut().and_then(|p| p.load(pc, addr)) {
+            self.prefetch_l1d::<TIMED>(line, cycle, shared);
         }
-        if !self.l1d.wanted.is_empty() {
-            self.prefetch_l1d::<TIMED>(cycle + self.l1d.latency, shared);
+        let chain = &mut self.l1d.prefetchers;
+        if let Some(line) = chain.next_line.as_mut().and_then(|p| p.load(line)) {
+            self.prefetch_l1d::<TIMED>(line, cycle, shared);
+        }
+        if !self.l1d.prefetchers.list.is_empty() {
+            self.train_others::<TIMED>(pc, addr, level, cycle, shared);
         }
     }
 
     #[inline(never)]
-    fn prefetch_l1d<const TIMED: bool>(&mut self, cycle: u64, shared: &mut Place) {
-        self.prefetch::<TIMED>(shared.get_mut(), At::L1d, cycle);
+    fn prefetch_l1d<const TIMED: bool>(&mut self, line: u64, cycle: u64, shared: &mut Place) {
+        if self.l1d.array.find(line).is_none() {
+            self.l1d_miss::<TIMED>(line, cycle, Who::Prefetch, shared);
+        }
+    }
+
+    #[inline(never)]
+    fn train_others<const TIMED: bool>(
+        &mut self,
+        pc: u64,
+        addr: u64,
+        level: Level,
+        cycle: u64,
+        shared: &mut Place,
+    ) {
+        let missed = level > Level::FillBuffer;
+        if self.l1d.show(Seen { pc, addr, line: addr >> self.line_shift, missed }) {
+            self.prefetch_wanted::<L1d, TIMED>(shared.get_mut(), L1d, cycle);
+        }
     }
 
     /// A fetch of an instruction line: the cycle at which its bytes are there.
@@ -214,11 +295,12 @@ impl Private {
         }
         self.l1i.statistics.misses += 1;
         let shared = shared.get_mut();
-        let (_, ready, level) =
-            self.miss::<TIMED>(shared, At::L1i, line, cycle, Who::Demand, false);
-        let cycle_after = cycle + self.l1i.latency;
-        self.show::<TIMED>(shared, At::L1i, line, true, cycle_after);
-        (ready, level)
+        let brought = self.miss::<L1i, TIMED>(shared, L1i, line, cycle, Who::Demand, false);
+        let seen = Seen { pc: 0, addr: line << self.line_shift, line, missed: true };
+        if self.l1i.show(seen) {
+            self.prefetch_wanted::<L1i, TIMED>(shared, L1i, cycle + self.l1i.latency);
+        }
+        (brought.ready, brought.level)
     }
 
     /// A level beyond the first; none is memory.
@@ -230,36 +312,22 @@ impl Private {
         }
     }
 
-    /// A cache that exists.
-    #[inline]
-    fn cache<'a>(&'a mut self, shared: &'a mut Shared, at: At) -> &'a mut Cache {
-        match at {
-            At::L1i => &mut self.l1i,
-            At::L1d => &mut self.l1d,
-            At::Outer(level) => match level.checked_sub(self.levels.len()) {
-                None => &mut self.levels[level].cache,
-                Some(level) => &mut shared.levels[level].cache,
-            },
-        }
-    }
-
-    /// Brings a line into a cache: its place, the cycle of use and where it was. `own`: a
-    /// prefetcher of this very cache asked.
-    fn miss<const TIMED: bool>(
+    /// Brings a line into a cache. `own`: a prefetcher of this very cache asked.
+    fn miss<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
-        at: At,
+        site: S,
         line: u64,
         cycle: u64,
         who: Who,
         own: bool,
-    ) -> (Slot, u64, Level) {
+    ) -> Brought {
         let expected = self.expected;
-        let in_flight = if TIMED { self.cache(shared, at).in_flight.as_ref() } else { None };
+        let in_flight = if TIMED { site.cache(self, shared).in_flight.as_ref() } else { None };
         let grant = in_flight.map(|slots| slots.grant(cycle, expected));
         let start = grant.map_or(cycle, |grant| grant.start);
-        let (ready, level) = self.request::<TIMED>(shared, at.next(), line, start, who);
-        let cache = self.cache(shared, at);
+        let (ready, level) = self.request::<TIMED>(shared, site.next(), line, start, who);
+        let cache = site.cache(self, shared);
         // A prefetch that has to wait does not stand in the way of demands.
         if let (Some(grant), Some(slots)) = (grant, &mut cache.in_flight)
             && (!own || start == cycle)
@@ -267,11 +335,14 @@ impl Private {
             slots.hold(grant, ready);
         }
         let fill = if TIMED { Fill::new(start, ready) } else { Fill::PRESENT };
+        let inclusive = cache.inclusive;
         let (slot, victim) = cache.bring(line, fill, own);
-        if let Some(victim) = victim {
-            self.leave::<TIMED>(shared, at, victim, ready);
+        if let Some(victim) = victim
+            && (victim.dirty || inclusive)
+        {
+            self.leave::<S, TIMED>(shared, site, victim, ready);
         }
-        (slot, ready, level)
+        Brought { ready, slot, level }
     }
 
     /// A request to a level beyond the first, or to memory.
@@ -283,87 +354,80 @@ impl Private {
         cycle: u64,
         who: Who,
     ) -> (u64, Level) {
-        let expected = self.expected;
+        let (expected, line_shift) = (self.expected, self.line_shift);
         let Some(outer) = self.outer(shared, level) else {
             return (shared.dram.read::<TIMED>(line, cycle + expected), Level::Dram);
         };
         let count = who != Who::Prefetch;
         let cycle = if TIMED { outer.port.book(cycle) } else { cycle };
-        let pass = outer.pass;
+        let (depth, prefetches_at) = (outer.depth, cycle + outer.pass);
         let cache = &mut outer.cache;
         cache.statistics.accesses += u64::from(count);
         let found = cache.array.lookup(line);
+        let wants = who != Who::Walk && !cache.prefetchers.list.is_empty() && {
+            let seen = Seen { pc: 0, addr: line << line_shift, line, missed: found.is_none() };
+            cache.show(seen)
+        };
         let answer = if let Some(slot) = found {
-            (cache.hit::<TIMED>(slot, cycle, count).0, Level::Outer(level as u8))
+            (cache.hit::<TIMED>(slot, cycle, count).0, Level::Outer(depth))
         } else {
             cache.statistics.misses += u64::from(count);
-            let (_, ready, from) =
-                self.miss::<TIMED>(shared, At::Outer(level), line, cycle, who, false);
-            (ready, from)
+            let site = Beyond(level);
+            let brought = self.miss::<Beyond, TIMED>(shared, site, line, cycle, who, false);
+            (brought.ready, brought.level)
         };
-        if who != Who::Walk {
-            self.show::<TIMED>(shared, At::Outer(level), line, found.is_none(), cycle + pass);
+        if wants {
+            self.prefetch_wanted::<Beyond, TIMED>(shared, Beyond(level), prefetches_at);
         }
         answer
     }
 
-    /// Shows a line asked for to a cache's prefetchers; what they ask for follows at `cycle`.
-    fn show<const TIMED: bool>(
+    /// Brings in what a cache's prefetchers asked for, unless it is there.
+    #[inline(never)]
+    fn prefetch_wanted<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
-        at: At,
-        line: u64,
-        missed: bool,
+        site: S,
         cycle: u64,
     ) {
-        let seen = Seen { pc: 0, addr: line << self.line_shift, missed };
-        let cache = self.cache(shared, at);
-        for prefetcher in &mut cache.prefetchers {
-            prefetcher.see(seen, &mut cache.wanted);
-        }
-        if !cache.wanted.is_empty() {
-            self.prefetch::<TIMED>(shared, at, cycle);
-        }
-    }
-
-    /// Brings in what a cache's prefetchers asked for, unless it is there.
-    fn prefetch<const TIMED: bool>(&mut self, shared: &mut Shared, at: At, cycle: u64) {
-        let mut wanted = std::mem::take(&mut self.cache(shared, at).wanted);
-        for line in wanted.drain(..) {
-            if self.cache(shared, at).array.find(line).is_none() {
-                self.miss::<TIMED>(shared, at, line, cycle, Who::Prefetch, true);
+        // Nobody adds to the list meanwhile: a prefetch asks the caches further out alone.
+        let mut next = 0;
+        loop {
+            let cache = site.cache(self, shared);
+            let Some(&line) = cache.wanted.get(next) else { break };
+            next += 1;
+            if cache.array.find(line).is_none() {
+                self.miss::<S, TIMED>(shared, site, line, cycle, Who::Prefetch, true);
             }
         }
-        self.cache(shared, at).wanted = wanted;
+        site.cache(self, shared).wanted.clear();
     }
 
     /// A line leaves a cache: if dirty, the next level takes its data.
-    fn leave<const TIMED: bool>(
+    #[inline(never)]
+    fn leave<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
-        at: At,
+        site: S,
         victim: Victim,
         cycle: u64,
     ) {
         let Victim { key, mut dirty, .. } = victim;
-        if self.cache(shared, at).inclusive {
-            dirty |= self.leave_inner(shared, at, key);
+        if site.cache(self, shared).inclusive {
+            dirty |= self.leave_inner(shared, site.next() - 1, key);
         }
         if dirty {
-            self.cache(shared, at).statistics.writebacks += 1;
-            self.write_back::<TIMED>(shared, at.next(), key, cycle);
+            site.cache(self, shared).statistics.writebacks += 1;
+            self.write_back::<TIMED>(shared, site.next(), key, cycle);
         }
     }
 
     /// What leaves an inclusive level leaves everything inside it; true if it takes newer data
     /// along.
-    fn leave_inner(&mut self, shared: &mut Shared, at: At, line: u64) -> bool {
-        let inner = [At::L1d, At::L1i].into_iter();
-        let inner = inner.chain((0..at.next() - 1).map(At::Outer));
-        inner.fold(false, |dirty, inner| {
-            let array = &mut self.cache(shared, inner).array;
-            dirty | array.remove(line).is_some_and(|victim| victim.dirty)
-        })
+    fn leave_inner(&mut self, shared: &mut Shared, level: usize, line: u64) -> bool {
+        let dirty = |cache: &mut Cache| cache.array.remove(line).is_some_and(|victim| victim.dirty);
+        let first = dirty(&mut self.l1d) | dirty(&mut self.l1i);
+        (0..level).fold(first, |any, inner| any | dirty(Beyond(inner).cache(self, shared)))
     }
 
     /// A level takes a dirty line, in a new place if it has none for it. An inclusive one that has
@@ -390,8 +454,10 @@ impl Private {
         }
         let (slot, victim) = outer.cache.bring(line, Fill::PRESENT, false);
         outer.cache.array.set_dirty(slot);
-        if let Some(victim) = victim {
-            self.leave::<TIMED>(shared, At::Outer(level), victim, cycle);
+        if let Some(victim) = victim
+            && victim.dirty
+        {
+            self.leave::<Beyond, TIMED>(shared, Beyond(level), victim, cycle);
         }
     }
 }

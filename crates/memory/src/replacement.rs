@@ -6,7 +6,7 @@
 
 use params::{ConfigError, unknown_name};
 
-use crate::array::{HIGH, LOW, Set};
+use crate::array::{EVERY, HIGH, LOW, Set};
 
 /// What is known of a policy.
 pub struct Model {
@@ -38,9 +38,6 @@ pub(crate) enum Policy {
     Srrip,
 }
 
-/// The two bits in every way.
-const EVERY_WAY: u64 = 0xffff;
-
 impl Policy {
     /// The policy of a name; `key` is what names it in the machine file.
     pub(crate) fn find(key: &str, name: &str) -> Result<Self, ConfigError> {
@@ -54,7 +51,7 @@ impl Policy {
     #[inline]
     pub(crate) fn hit(self, set: &mut Set, way: u32) {
         if self == Self::Srrip {
-            set.flags &= !((LOW | HIGH) << way);
+            set.flags &= !((LOW | HIGH) << (4 * way));
         }
     }
 
@@ -67,27 +64,29 @@ impl Policy {
         }
     }
 
-    /// A line came into a way, whose bits are 0.
+    /// The two bits of a new line.
     #[inline]
-    pub(crate) fn inserted(self, set: &mut Set, way: u32) {
-        if self == Self::Srrip {
-            set.flags |= HIGH << way;
+    pub(crate) fn fresh(self) -> u64 {
+        match self {
+            Self::Lru => 0,
+            Self::Srrip => HIGH,
         }
     }
 }
 
 /// The lowest way whose value is 3, after as many steps as it takes for one to have it.
 fn distant(set: &mut Set, assoc: u32) -> u32 {
-    let ways = EVERY_WAY >> (16 - assoc);
+    let ways = EVERY >> (4 * (16 - assoc));
     loop {
-        let (low, high) = ((set.flags / LOW) & EVERY_WAY, set.flags / HIGH);
-        let found = low & high & ways;
+        // One bit of each way, at its lowest place.
+        let (low, high) = ((set.flags / LOW) & ways, (set.flags / HIGH) & ways);
+        let found = low & high;
         if found != 0 {
-            return found.trailing_zeros();
+            return found.trailing_zeros() / 4;
         }
         // No value is 3, so that adding one never carries out of its two bits.
-        let grown = ((!low & ways) * LOW) | (((high ^ low) & ways) * HIGH);
-        set.flags = (set.flags & (LOW - 1)) | grown;
+        let grown = ((low ^ ways) * LOW) | ((high ^ low) * HIGH);
+        set.flags = (set.flags & !((LOW | HIGH) * ways)) | grown;
     }
 }
 

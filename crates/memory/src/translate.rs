@@ -1,6 +1,6 @@
 //! Translation: the TLBs and the page walker.
 
-use crate::access::{Level, TlbLevel};
+use crate::access::{Depth, Level, TlbLevel};
 use crate::array::Array;
 use crate::fill::Fill;
 use crate::params::MemoryParams;
@@ -91,8 +91,8 @@ pub(crate) struct Translation {
     walk_cycles: u64,
     code_pages: u64,
     line_shift: u32,
-    /// Place of the last level in the list.
-    last_level: u8,
+    /// The last level of the list.
+    last_level: Depth,
     walk: WalkStatistics,
 }
 
@@ -111,7 +111,7 @@ impl Translation {
             walk_cycles: p.walk.cycles,
             code_pages: p.page_fault.code_pages,
             line_shift: p.line.trailing_zeros(),
-            last_level: p.level.len().saturating_sub(1) as u8,
+            last_level: Depth::of(p.level.len().saturating_sub(1)),
             walk: WalkStatistics::default(),
         }
     }
@@ -270,7 +270,7 @@ impl Translation {
         *match level {
             Level::L1 | Level::FillBuffer => &mut self.walk.reads_l1d,
             Level::Outer(level) if level == self.last_level => &mut self.walk.reads_llc,
-            Level::Outer(0) => &mut self.walk.reads_l2,
+            Level::Outer(Depth::First) => &mut self.walk.reads_l2,
             Level::Outer(_) => &mut self.walk.reads_l3,
             Level::Dram => &mut self.walk.reads_dram,
         } += 1;

@@ -1,5 +1,6 @@
 //! Rules that the parameters have to keep.
 
+use crate::access::Depth;
 use crate::array::ASSOC_MAX;
 use crate::params::MemoryParams;
 use crate::prefetch;
@@ -8,7 +9,7 @@ use params::ConfigError;
 use std::ops::RangeInclusive;
 
 /// Levels beyond the first.
-pub(crate) const LEVELS_MAX: usize = 4;
+pub(crate) const LEVELS_MAX: usize = Depth::ALL.len();
 /// Lines: a 32-byte window of the uop cache, a 32-byte vector and a page-table entry (8 bytes) lie
 /// in one line or two; a 4 KB page has lines enough for prefetchers to follow a stream in, and
 /// 256 bytes is the largest line that a processor is known to have (IBM z).

@@ -2,12 +2,12 @@
 //! private halves yet: what one writes the other finds in the shared half only once it left the
 //! writer's caches.
 
-use mallacc_memory::{Level, Memory, MemoryParams};
+use mallacc_memory::{Depth, Level, Memory, MemoryParams};
 
 const LINE: u64 = 64;
 const BASE: u64 = 0x10_0000;
 const FAR: u64 = 1_000_000;
-const LLC: Level = Level::Outer(1);
+const LLC: Level = Level::Outer(Depth::Second);
 
 /// The default without prefetchers.
 fn plain() -> MemoryParams {

@@ -1,6 +1,6 @@
 //! When the data is there: expected cycles computed from the parameters.
 
-use mallacc_memory::{Level, Memory, MemoryParams, TlbLevel};
+use mallacc_memory::{Depth, Level, Memory, MemoryParams, TlbLevel};
 
 const PAGE: u64 = 4096;
 const LINE: u64 = 64;
@@ -64,10 +64,13 @@ fn a_line_that_left_the_l1_comes_from_the_l2_after_its_latency() {
         memory.load(1, BASE + n * way, 8, 0);
     }
     let again = memory.load(1, BASE, 8, FAR);
-    assert_eq!((again.ready, again.level), (FAR + params.level[0].latency, Level::Outer(0)));
+    assert_eq!(
+        (again.ready, again.level),
+        (FAR + params.level[0].latency, Level::Outer(Depth::First))
+    );
     // That put out the second; the third is still there.
     assert_eq!(memory.load(1, BASE + 2 * way, 8, 2 * FAR).level, Level::L1);
-    assert_eq!(memory.load(1, BASE + way, 8, 2 * FAR).level, Level::Outer(0));
+    assert_eq!(memory.load(1, BASE + way, 8, 2 * FAR).level, Level::Outer(Depth::First));
 }
 
 #[test]
@@ -80,7 +83,7 @@ fn a_line_that_left_the_l2_comes_from_the_llc_after_its_latency() {
     }
     memory.store_address_tlb(BASE, 8, FAR / 2);
     let again = memory.load(1, BASE, 8, FAR);
-    assert_eq!(again.level, Level::Outer(1));
+    assert_eq!(again.level, Level::Outer(Depth::Second));
     assert_eq!(again.ready, FAR + params.level[1].load_to_use());
 }
 
@@ -201,13 +204,19 @@ fn lines_of_one_cycle_leave_the_l2_and_the_llc_an_interval_apart() {
     (params.level[0].interval, params.level[1].interval) = (4, 10);
     let way = params.l1d.size / u64::from(params.l1d.assoc);
     let expected: Vec<_> = (0..4)
-        .map(|n| (FAR + params.level[0].latency + n * params.level[0].interval, Level::Outer(0)))
+        .map(|n| {
+            (
+                FAR + params.level[0].latency + n * params.level[0].interval,
+                Level::Outer(Depth::First),
+            )
+        })
         .collect();
     assert_eq!(loads_at_once(&params, way, params.l1d.assoc.into()), expected);
     let way = params.level[0].size / u64::from(params.level[0].assoc);
     let first = FAR + params.level[1].load_to_use();
-    let expected: Vec<_> =
-        (0..4).map(|n| (first + n * params.level[1].interval, Level::Outer(1))).collect();
+    let expected: Vec<_> = (0..4)
+        .map(|n| (first + n * params.level[1].interval, Level::Outer(Depth::Second)))
+        .collect();
     assert_eq!(loads_at_once(&params, way, params.level[0].assoc.into()), expected);
 }
 
@@ -285,7 +294,7 @@ fn a_fetch_hit_takes_the_instruction_cache_latency_and_a_miss_the_next_level() {
     assert_eq!((next.ready, next.level), (FAR + dram(&params), Level::Dram));
     // Data and code share the second level.
     memory.load(1, BASE, 8, 2 * FAR);
-    assert_eq!(memory.load(1, BASE + LINE, 8, 3 * FAR).level, Level::Outer(0));
+    assert_eq!(memory.load(1, BASE + LINE, 8, 3 * FAR).level, Level::Outer(Depth::First));
 }
 
 #[test]
@@ -458,6 +467,6 @@ fn the_adjacent_line_prefetcher_brings_the_other_line_of_the_pair() {
     let mut memory = new(&params);
     map(&mut memory, BASE, 1);
     memory.load(1, BASE + 9 * LINE, 8, FAR);
-    assert_eq!(memory.load(1, BASE + 8 * LINE, 8, 2 * FAR).level, Level::Outer(0));
+    assert_eq!(memory.load(1, BASE + 8 * LINE, 8, 2 * FAR).level, Level::Outer(Depth::First));
     assert_eq!(memory.load(1, BASE + 10 * LINE, 8, 2 * FAR).level, Level::Dram);
 }

@@ -25,7 +25,8 @@ const EMPTY: Map = Map { page: u64::MAX, accessed: 0, asked: 0 };
 pub(crate) struct AccessMap {
     maps: Vec<Map>,
     degree: usize,
-    line_shift: u32,
+    /// Bits of a line number within its page.
+    page_bits: u32,
 }
 
 impl AccessMap {
@@ -33,21 +34,22 @@ impl AccessMap {
         Self {
             maps: vec![EMPTY; params.access_map_pages as usize],
             degree: params.access_map_degree as usize,
-            line_shift: line.trailing_zeros(),
+            page_bits: PAGE_SHIFT - line.trailing_zeros(),
         }
     }
 
     /// Sees an access.
-    pub(crate) fn access(&mut self, addr: u64, wanted: &mut Vec<u64>) {
-        let page = addr >> PAGE_SHIFT;
+    #[inline(never)]
+    pub(crate) fn access(&mut self, line: u64, wanted: &mut Vec<u64>) {
+        let page = line >> self.page_bits;
         let at = page as usize & (self.maps.len() - 1);
         let map = &mut self.maps[at];
         if map.page != page {
             *map = Map { page, ..EMPTY };
         }
-        let lines = 1_i64 << (PAGE_SHIFT - self.line_shift);
-        let first = page << (PAGE_SHIFT - self.line_shift);
-        let here = (addr >> self.line_shift) as i64 & (lines - 1);
+        let lines = 1_i64 << self.page_bits;
+        let first = page << self.page_bits;
+        let here = (line - first) as i64;
         map.accessed |= 1 << here;
         let is_in = |set: u128, line: i64| (0..lines).contains(&line) && set >> line & 1 != 0;
         let mut left = self.degree;
@@ -77,7 +79,7 @@ mod tests {
 
     fn asked(prefetcher: &mut AccessMap, line: u64) -> Vec<u64> {
         let mut wanted = Vec::new();
-        prefetcher.access(line * 64, &mut wanted);
+        prefetcher.access(line, &mut wanted);
         wanted
     }
 

@@ -20,6 +20,7 @@ const TRUSTED: u8 = 2;
 pub(crate) struct IpStride {
     entries: Vec<Entry>,
     stride_max: u64,
+    line_mask: u64,
     line_shift: u32,
 }
 
@@ -28,6 +29,7 @@ impl IpStride {
         Self {
             entries: vec![Entry::default(); params.ip_stride_entries as usize],
             stride_max: params.ip_stride_bytes_max,
+            line_mask: !(line - 1),
             line_shift: line.trailing_zeros(),
         }
     }
@@ -57,7 +59,7 @@ impl IpStride {
         }
         let next = addr.wrapping_add_signed(stride);
         let same_page = (next ^ addr) >> crate::translate::PAGE_SHIFT == 0;
-        let other_line = (next ^ addr) >> self.line_shift != 0;
+        let other_line = (next ^ addr) & self.line_mask != 0;
         let trusted = entry.confidence >= TRUSTED;
         (trusted && same_page && other_line).then_some(next >> self.line_shift)
     }

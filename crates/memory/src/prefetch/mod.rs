@@ -1,9 +1,9 @@
 //! Hardware prefetchers: each sees accesses and names lines, and knows neither caches nor times.
 //!
-//! A cache shows its prefetchers, in the order of its list: the L1D every load, with the address of
-//! its instruction; the L1I its misses; a level beyond the first every request but the page
-//! walker's. What they name is brought into that cache unless it is there. Adding one: a file, a
-//! variant of [`Prefetcher`], and a line in [`MODELS`].
+//! A cache shows them accesses: the L1D every load, with the address of its instruction; the L1I
+//! its misses; a level beyond the first every request but the page walker's. What they name is
+//! brought into that cache unless it is there, in the order of the cache's list (but see
+//! [`Chain`]). Adding one: a file, a variant of [`Prefetcher`], and a line in [`MODELS`].
 
 mod access_map;
 mod adjacent;
@@ -72,7 +72,7 @@ pub static MODELS: &[Model] = &[
         text: "The other line of an aligned pair on a miss.",
         parameters: &[],
         by_instruction: false,
-        build: |_, line| Prefetcher::Adjacent(Adjacent::new(line)),
+        build: |_, _| Prefetcher::Adjacent(Adjacent),
     },
     Model {
         name: "access_map",
@@ -98,6 +98,7 @@ pub(crate) struct Seen {
     /// Address of the instruction, where it is known.
     pub(crate) pc: u64,
     pub(crate) addr: u64,
+    pub(crate) line: u64,
     /// The cache did not have the line.
     pub(crate) missed: bool,
 }
@@ -115,31 +116,56 @@ pub(crate) enum Prefetcher {
 
 impl Prefetcher {
     /// A fresh one of this name; `key` is what names it in the machine file.
-    pub(crate) fn find(key: &str, name: &str, p: &MemoryParams) -> Result<Self, ConfigError> {
+    fn find(key: &str, name: &str, p: &MemoryParams) -> Result<Self, ConfigError> {
         Ok((find(key, name)?.build)(&p.prefetch, p.line))
     }
 
     /// Sees an access and adds the lines to prefetch: others of the same 4 KB page, at most
     /// [`LINES_MAX`].
-    #[inline(always)]
+    #[inline]
     pub(crate) fn see(&mut self, seen: Seen, wanted: &mut Vec<u64>) {
-        match self {
-            Self::IpStride(p) => wanted.extend(p.load(seen.pc, seen.addr)),
-            Self::NextLine(p) => wanted.extend(p.load(seen.addr)),
-            _ => self.see_rare(seen, wanted),
+        let Seen { pc, addr, line, missed } = seen;
+        let one = match self {
+            Self::Streamer(p) => return p.request(line, wanted),
+            Self::AccessMap(p) => return p.access(line, wanted),
+            Self::IpStride(p) => p.load(pc, addr),
+            Self::NextLine(p) => p.load(line),
+            Self::NextOnMiss(p) => p.access(line, missed),
+            Self::Adjacent(p) => p.access(line, missed),
+        };
+        if let Some(line) = one {
+            wanted.push(line);
         }
     }
+}
 
-    /// The prefetchers that no load goes through on today's machines.
-    #[inline(never)]
-    fn see_rare(&mut self, seen: Seen, wanted: &mut Vec<u64>) {
-        match self {
-            Self::IpStride(_) | Self::NextLine(_) => {}
-            Self::NextOnMiss(p) => wanted.extend(p.access(seen.addr, seen.missed)),
-            Self::Streamer(p) => p.request(seen.addr, wanted),
-            Self::Adjacent(p) => wanted.extend(p.access(seen.addr, seen.missed)),
-            Self::AccessMap(p) => p.access(seen.addr, wanted),
+/// The prefetchers of a cache. Every load goes through those of the L1D, so that there the two that
+/// it usually has stand apart from the list and are looked at first.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    pub(crate) ip_stride: Option<IpStride>,
+    pub(crate) next_line: Option<NextLine>,
+    pub(crate) list: Vec<Prefetcher>,
+}
+
+impl Chain {
+    /// Fresh ones of these names, of the cache `key`; `every_load`: it sees every load.
+    pub(crate) fn new(
+        key: &str,
+        names: &[String],
+        every_load: bool,
+        p: &MemoryParams,
+    ) -> Result<Self, ConfigError> {
+        let key = format!("{key}.prefetchers");
+        let mut chain = Self { ip_stride: None, next_line: None, list: Vec::new() };
+        for name in names {
+            match Prefetcher::find(&key, name, p)? {
+                Prefetcher::IpStride(p) if every_load => chain.ip_stride = Some(p),
+                Prefetcher::NextLine(p) if every_load => chain.next_line = Some(p),
+                other => chain.list.push(other),
+            }
         }
+        Ok(chain)
     }
 }
 

@@ -23,7 +23,6 @@ pub(crate) struct Streamer {
     distance: u64,
     degree: u64,
     confirm: u32,
-    line_shift: u32,
     lines_shift: u32,
 }
 
@@ -35,14 +34,13 @@ impl Streamer {
             distance: params.streamer_distance.into(),
             degree: params.streamer_degree.into(),
             confirm: params.streamer_confirm,
-            line_shift: line.trailing_zeros(),
             lines_shift: PAGE_SHIFT - line.trailing_zeros(),
         }
     }
 
     /// Sees an access.
-    pub(crate) fn request(&mut self, addr: u64, wanted: &mut Vec<u64>) {
-        let line = addr >> self.line_shift;
+    #[inline(never)]
+    pub(crate) fn request(&mut self, line: u64, wanted: &mut Vec<u64>) {
         let page = line >> self.lines_shift;
         let at = page as usize & (self.streams.len() - 1);
         let stream = &mut self.streams[at];
@@ -101,7 +99,7 @@ mod tests {
 
     fn asked(streamer: &mut Streamer, line: u64) -> Vec<u64> {
         let mut wanted = Vec::new();
-        streamer.request(line * 64, &mut wanted);
+        streamer.request(line, &mut wanted);
         wanted
     }
 

@@ -330,7 +330,7 @@ impl<O: Observer> OutOfOrder<O> {
             Level::L1 if access.tlb == TlbLevel::L1 => Component::LoadL1,
             Level::L1 => Component::LoadTlb,
             Level::FillBuffer => Component::LoadL2,
-            Level::Outer(level) => self.served_by[usize::from(level) % LEVELS],
+            Level::Outer(level) => self.served_by[level as usize],
             Level::Dram => Component::LoadDram,
         }
     }

@@ -46,8 +46,8 @@ use unit::BusyUnit;
 
 pub use kind::OutOfOrderKind;
 
-/// Cache levels beyond the first at most; a power of two.
-const LEVELS: usize = 4;
+/// Cache levels beyond the first at most.
+const LEVELS: usize = memory::Depth::ALL.len();
 
 counters! {
     /// Event counts of a core; caches and predictors keep their own.
