@@ -1,8 +1,6 @@
 //! Values of straight-line code, against results computed here with ordinary arithmetic.
 
-mod common;
-
-use common::{BASE, bytes, def_at};
+use crate::common::{BASE, bytes, def_at};
 use mallacc_decode::Decoder;
 use mallacc_decode::values::Values;
 use proptest::prelude::*;

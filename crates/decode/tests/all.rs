@@ -1,0 +1,7 @@
+//! Blocks, tables and values. One program for all test files, so that little is linked.
+
+mod blocks;
+mod common;
+mod table;
+mod uops;
+mod values;

@@ -1,0 +1,5 @@
+//! The hierarchy as a whole. One program for all test files, so that little is linked.
+
+mod latency;
+mod timing;
+mod warming;

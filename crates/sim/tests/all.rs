@@ -1,0 +1,5 @@
+//! One stream through many machines. One program for all test files, so that little is linked.
+
+mod conformance;
+mod operations;
+mod program;
