@@ -20,7 +20,7 @@ STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-sma traces build guest demo \
-        test test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint clean \
+        check test nightly test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint clean \
         install
 
 help:
@@ -33,7 +33,9 @@ help:
 	@echo 'traces           record their allocations into ./traces'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
 	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
+	@echo 'check            the quick loop: formatting, clippy, the tests of the crates that changed'
 	@echo 'test             all tests but those of the RTL'
+	@echo 'nightly          what takes longer: test-long, test-repeats, loom, the long proofs'
 	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
 	@echo 'test-long        100 million pops through the models of the malloc cache'
 	@echo 'test-repeats     a hundred runs of each program on a busy machine, all alike'
@@ -75,16 +77,21 @@ traces: build
 demo: setup build
 	@workloads/demo.sh $(MALLACC)
 
+# Against the last commit; BASE=REV compares with another one.
+check:
+	@tools/check.py --base $(or $(BASE),HEAD) --jobs $(JOBS)
+
 test: setup test-guest test-rust test-pops
 
 test-guest: guest
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
 
-# One profile for libraries, tests, plugin and command, so that little is built twice.
+# One profile for libraries, tests, plugin and command, so that little is built twice. Examples and
+# benches are left to `make lint`.
 test-rust: guest
-	$(CARGO) build --profile test -j $(JOBS) -p mallacc-feeder -p mallacc-recorder \
-	  -p mallacc-study
-	$(CARGO) test --workspace --no-fail-fast -j $(JOBS)
+	$(CARGO) build -j $(JOBS) -p mallacc-feeder -p mallacc-recorder -p mallacc-study
+	$(CARGO) test --workspace --lib --bins --tests --no-fail-fast -j $(JOBS)
+	$(CARGO) test --workspace --doc --no-fail-fast -j $(JOBS)
 
 # Every pop of ten million is checked against the true list, under two sizes of the malloc cache.
 test-pops: test-rust
@@ -93,7 +100,7 @@ test-pops: test-rust
 
 # Programs that must give the same stream every time, a hundred times each, all processors busy.
 test-repeats: guest
-	MALLACC_REPEATS=100 $(CARGO) test -p mallacc-launch -j $(JOBS) --test determinism
+	MALLACC_REPEATS=100 $(CARGO) test -p mallacc-launch -j $(JOBS) --test all determinism::
 
 # 100 million pops in the model that the guest's tests bring, and again in the simulator: 13 x 4
 # million allocations under two sizes of the malloc cache. A wrong pointer fails the run.
@@ -106,6 +113,10 @@ test-long: build
 test-rtl rtl-setup area:
 	@test -f rtl/Makefile || { echo 'make: there is no RTL here'; exit 1; }
 	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
+
+nightly: test-long test-repeats
+	$(MAKE) --no-print-directory -C sma/sma loom
+	$(MAKE) --no-print-directory -C rtl test-long formal-long
 
 bench: build
 	@python3 bench/run.py $(MALLACC)

@@ -1,8 +1,8 @@
 //! Commands around the runs: microbenchmarks, lists, descriptions, completions.
 
-mod common;
+use crate::common;
 
-use common::{Bench, MALLACC, check_run, configurations, live, micro_is_built, number};
+use crate::common::{Bench, MALLACC, check_run, configurations, live, micro_is_built, number};
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,8 +1,6 @@
 //! Real programs through the whole chain.
 
-mod common;
-
-use common::{Bench, check_run, configurations, have, live, number, root};
+use crate::common::{Bench, check_run, configurations, have, live, number, root};
 use std::path::Path;
 use std::process::{Command, Stdio};
 

@@ -1,8 +1,6 @@
 //! Bad input: one clear sentence with the value and the remedy, a failing status, nothing lost.
 
-mod common;
-
-use common::{Bench, check_run, configurations, have, live, number, sentence};
+use crate::common::{Bench, check_run, configurations, have, live, number, sentence};
 use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};

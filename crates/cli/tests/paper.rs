@@ -1,8 +1,6 @@
 //! `mallacc paper` on small subsets.
 
-mod common;
-
-use common::{Bench, micro_is_built};
+use crate::common::{Bench, micro_is_built};
 use serde_json::Value;
 
 #[test]

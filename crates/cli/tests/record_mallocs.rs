@@ -1,8 +1,6 @@
 //! `mallacc record-mallocs` on a program whose allocations are known.
 
-mod common;
-
-use common::{Bench, have};
+use crate::common::{Bench, have};
 use std::process::Output;
 use traces::{Action, Event, Source, Trace, TraceError};
 

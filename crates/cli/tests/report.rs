@@ -1,8 +1,6 @@
 //! `mallacc report`: where the page goes, which runs are in it, and what is refused.
 
-mod common;
-
-use common::{Bench, have, root, sentence};
+use crate::common::{Bench, have, root, sentence};
 use results::store::Store;
 use results::{Configuration, Exit, Run};
 use serde_json::Value;

@@ -1,8 +1,6 @@
 //! `mallacc sma-study` on one small trace: tests/data/tar.amt, recorded by workloads/traces/.
 
-mod common;
-
-use common::{Bench, live, root};
+use crate::common::{Bench, live, root};
 use serde_json::Value;
 
 fn traces() -> String {

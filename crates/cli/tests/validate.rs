@@ -1,8 +1,6 @@
 //! `mallacc validate memory` and `validate host` as a user calls them.
 
-mod common;
-
-use common::{Bench, micro_is_built, sentence};
+use crate::common::{Bench, micro_is_built, sentence};
 use serde_json::Value;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Every workload at its small size: prints what it prints natively, and its figures hold.
 
-mod common;
-
-use common::{Bench, check_run, configurations, live, number, root};
+use crate::common::{Bench, check_run, configurations, live, number, root};
 use std::process::Command;
 
 /// The native run of a workload's program, as `mallacc` would start it.

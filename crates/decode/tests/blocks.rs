@@ -1,8 +1,8 @@
 //! What concerns whole blocks: fusion, decoders, markers, ends, bad bytes.
 
-mod common;
+use crate::common;
 
-use common::{BASE, block, bytes, def_at, show};
+use crate::common::{BASE, block, bytes, def_at, show};
 use mallacc_decode::{BranchKind, DecodeClass, UopFlags};
 use stream::marker::{MAGIC, MarkerOp};
 

@@ -1,6 +1,6 @@
 //! The instruction table: where it comes from, that it covers real code, that decoding keeps to it.
 
-mod common;
+use crate::common;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

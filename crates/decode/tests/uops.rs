@@ -1,9 +1,9 @@
 //! Expected uops of representative instructions. Each expectation is worked out by hand from the
 //! table row named beside it (ports, fused/unfused, latencies) and the rule of its mechanism.
 
-mod common;
+use crate::common;
 
-use common::{block, uops};
+use crate::common::{block, uops};
 
 fn expect(hex: &str, expected: &[&str]) {
     assert_eq!(uops(hex), expected, "{hex}");

@@ -1,8 +1,6 @@
 //! What the stream counts, against what programs are known to do.
 
-mod common;
-
-use common::{Bench, Tally, deterministic, run};
+use crate::common::{Bench, Tally, deterministic, run};
 use std::process::Command;
 
 /// What a program does more with the second arguments than with the first.

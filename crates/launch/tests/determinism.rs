@@ -3,9 +3,7 @@
 //! Two runs each, or as many as `MALLACC_REPEATS` says, with all processors busy besides
 //! (`make test-repeats`).
 
-mod common;
-
-use common::{Bench, deterministic, options, run};
+use crate::common::{Bench, deterministic, options, run};
 use mallacc_launch::Options;
 use std::fs::{File, FileTimes};
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! A program that replaces itself goes on being traced.
 
-mod common;
-
-use common::{Bench, options, run};
+use crate::common::{Bench, options, run};
 use mallacc_launch::Fate;
 use stream::event::Control;
 

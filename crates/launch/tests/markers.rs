@@ -1,8 +1,6 @@
 //! Marker values against what they mean: free lists behave like lists.
 
-mod common;
-
-use common::{Bench, options, run_each};
+use crate::common::{Bench, options, run_each};
 use std::collections::HashMap;
 use stream::Packet;
 use stream::event::{Event, decode};

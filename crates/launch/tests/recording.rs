@@ -1,8 +1,6 @@
 //! A recording replays exactly what was live.
 
-mod common;
-
-use common::{Bench, Tally, deterministic, run_each};
+use crate::common::{Bench, Tally, deterministic, run_each};
 use std::path::Path;
 use stream::file::{FileSource, Header, Recorder};
 use stream::{Packet, Source, StreamError};

@@ -1,8 +1,8 @@
 //! Programs of all sorts run as they would natively, and their streams end as they did.
 
-mod common;
+use crate::common;
 
-use common::{Bench, options, run, run_each, run_input, start};
+use crate::common::{Bench, options, run, run_each, run_input, start};
 use mallacc_launch::{Fate, Paths, prepare};
 use stream::event::{Control, EXIT_SIGNALLED};
 use stream::{Packet, Source, StreamError};

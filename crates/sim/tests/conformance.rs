@@ -1,13 +1,11 @@
 //! What every accelerator in the registry has to keep, and what the runner promises.
 
-mod program;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use crate::program::Program;
 use accel::{Choice, registry};
 use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, run};
-use program::Program;
 use stats::Values;
 use stream::Source;
 use uarch::Machine;

@@ -1,14 +1,12 @@
 //! Cores of several kinds in one run: the real one beside one that is made up here.
 
-mod program;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use crate::program::Program;
 use accel::{Accelerator, Choice};
 use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, run};
 use params::{ConfigError, Param, ParamDoc, toml};
-use program::Program;
 use stats::{Counts, Walk};
 use stream::CallKind;
 use uarch::functional::{Functional, SiteCursor, State};

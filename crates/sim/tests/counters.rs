@@ -1,14 +1,12 @@
 //! A made-up accelerator with counters that nothing else in the repository knows, from the model to
 //! every document: what adding counters takes is in this file alone.
 
-mod program;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::program::Program;
 use accel::{Accelerator, Checks, Choice, Completed, Marker, Model, Reply};
 use mallacc_sim::{ConfigSpec, Plan, Sample, declared, run};
 use params::{ConfigError, ParamDoc, toml};
-use program::Program;
 use results::store::Store;
 use results::text::{self, Style};
 use results::{Configuration, Run, csv, json};

@@ -1,15 +1,13 @@
 //! The operations of a stream, replayed on the pure malloc cache, against the same cache inside a
 //! simulated core: two ways from the same markers to the same hits.
 
-mod program;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::program::Program;
 use accel::Choice;
 use mallacc_sim::{ConfigSpec, Operations, Plan, Sample, run};
 use mcache::ops::{Effect, Op, Replay};
 use mcache::{Config, MallocCache, Pop};
-use program::Program;
 use uarch::Machine;
 
 #[test]

@@ -1,8 +1,6 @@
 //! The legacy decoders: when a fused uop is delivered.
 
-mod rig;
-
-use rig::Rig;
+use crate::rig::Rig;
 
 const NOP_8: &str = "0f 1f 84 00 00 00 00 00";
 const NOP_5: &str = "0f 1f 44 00 00";

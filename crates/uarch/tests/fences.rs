@@ -1,9 +1,7 @@
 //! What fences, locked operations and serialising instructions hold back, against values derived
 //! from their measured cycles (uops.info, Haswell) and the machine's parameters.
 
-mod rig;
-
-use rig::{DATA, Rig, close};
+use crate::rig::{DATA, Rig, close};
 
 const MFENCE: &str = "0f ae f0";
 const SFENCE: &str = "0f ae f8";

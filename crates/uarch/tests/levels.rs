@@ -1,9 +1,7 @@
 //! Machine files with any number of cache levels, through the whole core.
 
-mod rig;
-
+use crate::rig::{DATA, Rig, close};
 use mallacc_uarch::{Component, Machine};
-use rig::{DATA, Rig, close};
 
 /// A machine without prefetchers whose levels beyond the first have these names, sizes and
 /// load-to-use cycles, all of 8 ways; the last one is shared and inclusive. A set of its DTLB holds

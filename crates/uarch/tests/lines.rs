@@ -1,9 +1,7 @@
 //! The line size of the machine, wherever the core counts in lines.
 
-mod rig;
-
+use crate::rig::Rig;
 use mallacc_uarch::Machine;
-use rig::Rig;
 
 const NOP_8: &str = "0f 1f 84 00 00 00 00 00";
 const LINES: [u64; 3] = [32, 64, 128];

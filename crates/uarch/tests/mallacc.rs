@@ -1,11 +1,9 @@
 //! Times of the malloc cache's instructions in the pipeline, derived from the parameters of
 //! `accel::mallacc`: the unit takes 2 cycles (1, and 1 for the index) and an instruction every 2.
 
-mod rig;
-
+use crate::rig::{DATA, Rig, close, marker};
 use decode::Block;
 use mallacc_uarch::Machine;
-use rig::{DATA, Rig, close, marker};
 use stream::{CallKind, MarkerOp};
 
 const UNIT: f64 = 2.0;

@@ -1,11 +1,11 @@
 //! Each mechanism of the pipeline against a value derived from the machine's parameters.
 
-mod rig;
+use crate::rig;
 
+use crate::rig::{DATA, Rig, close};
 use decode::Block;
 use mallacc_uarch::{Component, Core, Machine};
 use memory::{Alias, Ranged};
-use rig::{DATA, Rig, close};
 
 const ADD_RAX_RAX: &str = "48 01 c0";
 const ADD_RBX_RBX: &str = "48 01 db";

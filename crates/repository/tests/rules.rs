@@ -1,8 +1,5 @@
 //! Rules of the whole repository: sizes, directions of dependencies, what models may not do.
 
-mod common;
-
-use common::root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,6 +28,11 @@ const WIDE: &[(&str, &str)] = &[
 /// Text files that are written by people.
 const WRITTEN: [&str; 12] =
     ["rs", "cc", "c", "h", "hpp", "cpp", "sv", "py", "pl", "sh", "toml", "tsv"];
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
 
 /// Every file that git knows.
 fn files() -> Vec<String> {
@@ -135,6 +137,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-report", &["mallacc-documents", "mallacc-results", "mallacc-stats"]),
     ("mallacc-fixtures", &["mallacc-results", "mallacc-stats"]),
     ("mallacc-skips", &[]),
+    ("mallacc-repository", &[]),
     ("mallacc-study", &["mallacc-documents", "mallacc-traces", "sma", "sma-rig"]),
     ("mallacc-paper", &["mallacc-accel", "mallacc-documents", "mallacc-results"]),
     ("mallacc-stream", &[]),
@@ -230,6 +233,27 @@ fn dependencies_point_one_way() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Crates link their test files into one program, `tests/all.rs`, which has to name them.
+#[test]
+fn every_test_file_is_part_of_a_test_program() {
+    for package in packages() {
+        let manifest = PathBuf::from(package["manifest_path"].as_str().unwrap());
+        let folder = manifest.with_file_name("tests");
+        let targets = package["targets"].as_array().unwrap().iter();
+        let programs: Vec<PathBuf> =
+            targets.map(|target| PathBuf::from(target["src_path"].as_str().unwrap())).collect();
+        let all = fs::read_to_string(folder.join("all.rs")).unwrap_or_default();
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let file = entry.path();
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if file.extension().is_some_and(|extension| extension == "rs") {
+                let named = all.lines().any(|line| line == format!("mod {name};"));
+                assert!(named || programs.contains(&file), "{} is in no program", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn tests_skip_in_the_one_way_that_is_counted() {
     // In two halves, so that this file is none of those that have it.
@@ -278,7 +302,7 @@ fn included(line: &str) -> Option<&str> {
 fn no_crate_takes_a_module_out_of_another_crates_files() {
     let mut found = Vec::new();
     for (name, text) in written().filter(|(name, _)| name.ends_with(".rs")) {
-        if name == "crates/cli/tests/repository.rs" {
+        if name == "crates/repository/tests/rules.rs" {
             continue;
         }
         for other in text.lines().filter_map(included) {

@@ -1,12 +1,13 @@
 //! Modules of the command and of its experiments use each other in one direction: there is no
 //! circle of imports, and experiments leave printing and exiting to the command.
 
-mod common;
-
-use common::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// A module as the names on its path; the crate's root is empty.
 type Module = Vec<String>;
