@@ -151,7 +151,8 @@ impl Schema {
         Self(Arc::new(content))
     }
 
-    /// This schema with a group that nobody declared: its kind is its path, its figures are counted.
+    /// This schema with a group that nobody declared: its kind is its path, all its figures are
+    /// counted.
     #[must_use]
     pub fn with_undeclared(&self, path: &str, names: &[&str]) -> Self {
         let figure = |name: &&str| Figure {

@@ -95,8 +95,9 @@ page anew).
 so they cannot disagree with them; where one would divide by zero, or has no baseline to compare
 with, text shows `-` and JSON `null`. Names in the formula of a group are those of the group, or
 `group.figure` of another group of the same part of the machine. Fractions are fractions of 1 in
-JSON and CSV (0.25) and per cent in text (25 %). A speedup of 0.25 means that the baseline takes 1.25 times as long. The
-baseline of a configuration is the one with accelerator `none` on the same machine.
+JSON and CSV (0.25) and per cent in text (25 %). A speedup of 0.25 means that the baseline takes
+1.25 times as long. The baseline of a configuration is the one with accelerator `none` on the same
+machine.
 
 ## Sampled runs
 The counters of a sampled run cover its measured intervals only. Statistics marked ± carry a 95 %

@@ -189,9 +189,9 @@ pub const MEANING: &[Table] = &[
     },
     Table {
         name: "statistics",
-        about: "Counters, by the names of `docs/statistics.md`: `cycles`, `malloc.calls`, and those \
-         of the models as the path of their group and their name, for example `cache.L1D.misses`, \
-         `predictor.conditional`, `cpi.base`. Ratios are not stored.",
+        about: "Counters, by the names of `docs/statistics.md`: `cycles`, `malloc.calls`, and \
+         those of the models as the path of their group and their name, for example \
+         `cache.L1D.misses`, `predictor.conditional`, `cpi.base`. Ratios are not stored.",
         columns: &[
             ("configuration", "`configurations.id`"),
             ("position", "order in reports"),
@@ -237,8 +237,8 @@ pub const MEANING: &[Table] = &[
     },
     Table {
         name: "declarations",
-        about: "What the counters of runs mean, as the models declared them. Runs of one version of \
-         the tool on the same kinds of machine share a row.",
+        about: "What the counters of runs mean, as the models declared them. Runs of one version \
+         of the tool on the same kinds of machine share a row.",
         columns: &[
             ("id", "the row's number"),
             (
