@@ -53,7 +53,7 @@ impl Notes {
 
     /// The parameters as [`crate::markdown`] gives them, each with the note of this file.
     pub fn markdown(&self, docs: &[ParamDoc], values: &toml::Value) -> String {
-        crate::table(docs, values, &|key, declared| self.about(key, declared))
+        crate::document::table(docs, values, &|key, declared| self.about(key, declared))
     }
 
     /// The keys that the file sets without a comment.
