@@ -143,25 +143,28 @@ impl Array {
     /// The place of `key`, which becomes the most recently used of its set.
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
-        let lru = self.policy == Policy::Lru;
-        if lru && let Some(slot) = self.newest(key) {
-            return Some(slot);
+        if self.policy != Policy::Lru {
+            return self.lookup_by_policy(key);
+        }
+        let newest = self.newest(key);
+        if newest.is_some() {
+            return newest;
         }
         let slot = self.find(key)?;
         self.touch(slot);
-        if !lru {
-            self.note_hit(slot);
-        }
         Some(slot)
     }
 
-    /// Tells a policy that the order of use is not all of it.
+    /// The same under a policy that has to know of every hit.
     #[cold]
     #[inline(never)]
-    fn note_hit(&mut self, slot: Slot) {
+    fn lookup_by_policy(&mut self, key: u64) -> Option<Slot> {
+        let slot = self.find(key)?;
+        self.touch(slot);
         let policy = self.policy;
         let (state, way) = self.state_mut(slot);
         policy.hit(state, way);
+        Some(slot)
     }
 
     /// Makes a place the most recently used of its set.

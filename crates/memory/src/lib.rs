@@ -64,6 +64,7 @@
 mod access;
 mod array;
 mod cache;
+mod caches;
 mod calendar;
 mod dram;
 mod fill;

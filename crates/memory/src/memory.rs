@@ -1,10 +1,10 @@
 //! The hierarchy as the core sees it.
 
 use crate::access::{Access, Level, TlbLevel};
+use crate::caches::Caches;
 use crate::mapping::{Alias, Flat, Mapping};
 use crate::params::MemoryParams;
-use crate::private::Private;
-use crate::shared::{Place, Shared};
+use crate::shared::Shared;
 use crate::statistics::{LevelStatistics, MemoryStatistics};
 use crate::translate::{PAGE_SHIFT, Translated, Translation};
 use params::ConfigError;
@@ -23,9 +23,8 @@ use params::ConfigError;
 /// Accesses and statistics panic while the shared half is lent, see [`Memory::take_shared`].
 #[derive(Clone, Debug)]
 pub struct Memory<M: Mapping = Flat> {
-    private: Private,
+    caches: Caches,
     translation: Translation,
-    shared: Place,
     mapping: M,
     line_shift: u32,
     line_mask: u64,
@@ -50,7 +49,7 @@ impl Memory<Alias> {
     /// Puts the translation of a data address into the second-level TLB, as of a page touched some
     /// time ago.
     pub fn warm_translation(&mut self, addr: u64) {
-        self.translation.warm_second_level(addr, &mut self.shared);
+        self.translation.warm_second_level(addr, &mut self.caches.shared);
     }
 }
 
@@ -60,9 +59,8 @@ impl<M: Mapping> Memory<M> {
     pub fn mapped(params: &MemoryParams) -> Result<Self, ConfigError> {
         params.validate()?;
         Ok(Self {
-            private: Private::new(params)?,
+            caches: Caches::new(params)?,
             translation: Translation::new(params),
-            shared: Place(Some(Box::new(Shared::new(params)?))),
             mapping: M::new(params)?,
             line_shift: params.line.trailing_zeros(),
             line_mask: params.line - 1,
@@ -79,13 +77,13 @@ impl<M: Mapping> Memory<M> {
 
     /// Takes the shared half out, to lend it to another core; `None` if it is out already.
     pub fn take_shared(&mut self) -> Option<Box<Shared>> {
-        self.shared.0.take()
+        self.caches.shared.0.take()
     }
 
     /// Puts in a shared half, which must come from a memory of equal parameters; the answer is the
     /// one that was here.
     pub fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>> {
-        self.shared.0.replace(shared)
+        self.caches.shared.0.replace(shared)
     }
 
     /// The place in memory of a data address: the address itself unless pages are aliases.
@@ -152,7 +150,7 @@ impl<M: Mapping> Memory<M> {
     /// A fetch down a wrong path: like [`Memory::fetch`], but a page never touched ends it without
     /// a fault (`ready` is its own cycle, and nothing is brought in).
     pub fn fetch_wrong_path(&mut self, addr: u64, cycle: u64) -> Access {
-        if self.translation.touched(addr, &self.shared) {
+        if self.translation.touched(addr, &self.caches.shared) {
             return self.fetch_as::<true>(addr, cycle);
         }
         beside_the_caches(cycle)
@@ -161,7 +159,9 @@ impl<M: Mapping> Memory<M> {
     /// A software prefetch into the L1D, counted as a load but shown to no prefetcher. Dropped
     /// (`ready` is its own cycle) when the page was never touched. Warming takes it for a load.
     pub fn prefetch(&mut self, addr: u64, cycle: u64) -> Access {
-        if self.mapping.device(addr).is_some() || !self.translation.touched(addr, &self.shared) {
+        if self.mapping.device(addr).is_some()
+            || !self.translation.touched(addr, &self.caches.shared)
+        {
             return beside_the_caches(cycle);
         }
         self.load_line::<true>(addr, cycle)
@@ -181,17 +181,16 @@ impl<M: Mapping> Memory<M> {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
         let access = self.load_line::<TIMED>(addr, cycle);
-        let (addr, shared) = (self.mapping.place(addr), &mut self.shared);
-        self.private.train::<TIMED>(pc, addr, access.level, cycle, shared);
+        self.caches.train::<TIMED>(pc, self.mapping.place(addr), access.level, cycle);
         access
     }
 
     #[inline(always)]
     fn load_line<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        let (private, shared) = (&mut self.private, &mut self.shared);
-        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
+        let caches = &mut self.caches;
+        let t = self.translation.data::<TIMED>(addr, cycle, caches);
         let line = self.mapping.place(addr) >> self.line_shift;
-        let (ready, level) = private.load::<TIMED>(line, t.cycle, shared);
+        let (ready, level) = caches.load::<TIMED>(line, t.cycle);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
@@ -206,21 +205,21 @@ impl<M: Mapping> Memory<M> {
     ) -> Access {
         let second = addr.wrapping_add(u64::from(size) - 1) & !self.line_mask;
         let crosses_page = (addr ^ second) >> PAGE_SHIFT != 0;
-        let (private, shared) = (&mut self.private, &mut self.shared);
-        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
+        let caches = &mut self.caches;
+        let t = self.translation.data::<TIMED>(addr, cycle, caches);
         let u = match crosses_page {
-            true => self.translation.data::<TIMED>(second, cycle, private, shared),
+            true => self.translation.data::<TIMED>(second, cycle, caches),
             false => t,
         };
         let mut half = |addr: u64, t: Translated| {
-            let (ready, level) = private.load::<TIMED>(addr >> self.line_shift, t.cycle, shared);
+            let (ready, level) = caches.load::<TIMED>(addr >> self.line_shift, t.cycle);
             Access { ready, level, tlb: t.level, page_fault: t.page_fault }
         };
         let (addr, second) = (self.mapping.place(addr), self.mapping.place(second));
         let first = half(addr, t);
         let mut access = first.join(half(second, u));
         access.ready += if crosses_page { self.page_split } else { self.line_split };
-        self.private.train::<TIMED>(pc, addr, access.level, cycle, &mut self.shared);
+        self.caches.train::<TIMED>(pc, addr, access.level, cycle);
         access
     }
 
@@ -229,15 +228,15 @@ impl<M: Mapping> Memory<M> {
         if self.mapping.device(addr).is_some() {
             return beside_the_caches(cycle);
         }
-        let (private, shared) = (&mut self.private, &mut self.shared);
-        let t = self.translation.data::<TIMED>(addr, cycle, private, shared);
+        let caches = &mut self.caches;
+        let t = self.translation.data::<TIMED>(addr, cycle, caches);
         let access =
             Access { ready: t.cycle, level: Level::L1, tlb: t.level, page_fault: t.page_fault };
         let last = addr.wrapping_add(u64::from(size.max(1)) - 1);
         if (addr ^ last) >> PAGE_SHIFT == 0 {
             return access;
         }
-        let t = self.translation.data::<TIMED>(last, cycle, private, shared);
+        let t = self.translation.data::<TIMED>(last, cycle, caches);
         access.join(Access {
             ready: t.cycle,
             level: Level::L1,
@@ -252,13 +251,13 @@ impl<M: Mapping> Memory<M> {
             return beside_the_caches(device.store(cycle));
         }
         let line = self.place(addr) >> self.line_shift;
-        let (ready, level) = self.private.store::<TIMED>(line, cycle, &mut self.shared);
+        let (ready, level) = self.caches.store::<TIMED>(line, cycle);
         let access = Access { ready, level, tlb: TlbLevel::L1, page_fault: false };
         if !self.splits(addr, size) {
             return access;
         }
         let line = self.place(addr.wrapping_add(u64::from(size) - 1)) >> self.line_shift;
-        let (ready, level) = self.private.store::<TIMED>(line, cycle, &mut self.shared);
+        let (ready, level) = self.caches.store::<TIMED>(line, cycle);
         // The two halves are written one after the other.
         let ready = ready.max(access.ready + 1);
         access.join(Access { ready, level, ..access })
@@ -266,17 +265,17 @@ impl<M: Mapping> Memory<M> {
 
     #[inline]
     fn fetch_as<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        let (private, shared) = (&mut self.private, &mut self.shared);
-        let t = self.translation.code::<TIMED>(addr, cycle, private, shared);
-        let (ready, level) = private.fetch::<TIMED>(addr >> self.line_shift, t.cycle, shared);
+        let caches = &mut self.caches;
+        let t = self.translation.code::<TIMED>(addr, cycle, caches);
+        let (ready, level) = caches.fetch::<TIMED>(addr >> self.line_shift, t.cycle);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
     /// The antagonist: in each set of the L1D and of the private levels the less recently used
     /// half of the ways becomes invalid; what was dirty in them is lost, not written back.
     pub fn trash_lru_half(&mut self) {
-        self.private.l1d.array.trash_lru_half();
-        for level in &mut self.private.levels {
+        self.caches.private.l1d.array.trash_lru_half();
+        for level in &mut self.caches.private.levels {
             level.cache.array.trash_lru_half();
         }
     }
@@ -285,21 +284,21 @@ impl<M: Mapping> Memory<M> {
     /// first one. The caches keep its lines; the kernel clears a page before it hands it out
     /// again, so a new mapping finds its lines cached as well.
     pub fn unmap(&mut self, addr: u64, len: u64) {
-        self.translation.unmap(addr, len, &mut self.shared);
+        self.translation.unmap(addr, len, &mut self.caches.shared);
     }
 
     /// The counters since the hierarchy was made.
     pub fn statistics(&self) -> MemoryStatistics {
         let [itlb, dtlb, stlb] = self.translation.statistics();
-        let shared = self.shared.get();
-        let levels = self.private.levels.iter().chain(&shared.levels);
+        let shared = self.caches.shared.get();
+        let levels = self.caches.private.levels.iter().chain(&shared.levels);
         let levels = levels.map(|outer| LevelStatistics {
             name: outer.name.clone(),
             cache: outer.cache.statistics,
         });
         MemoryStatistics {
-            l1i: self.private.l1i.statistics,
-            l1d: self.private.l1d.statistics,
+            l1i: self.caches.private.l1i.statistics,
+            l1d: self.caches.private.l1d.statistics,
             levels: levels.collect(),
             itlb,
             dtlb,

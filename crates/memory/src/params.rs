@@ -40,8 +40,8 @@ params! {
         fill_buffers: u32 = 10, "";
         /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
         replacement: String = "lru".into(), "";
-        /// Prefetchers, in the order in which they see its loads: the manual's "IP-based stride
-        /// prefetcher" and "DCU prefetcher".
+        /// Prefetchers, which see its loads: the manual's "IP-based stride prefetcher" and "DCU
+        /// prefetcher". These two come before any other, whatever the order of the list.
         prefetchers: Vec<String> = vec!["ip_stride".into(), "next_line".into()], "";
         /// From the head of the store buffer to written, on a hit: one store each cycle (manual).
         write_cycles: u64 = 1, "cycles";

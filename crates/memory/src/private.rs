@@ -1,4 +1,4 @@
-//! The half of the hierarchy that belongs to one core, and what moves between all caches.
+//! The half of the hierarchy that belongs to one core, and what moves between the caches of both.
 //!
 //! Every function has a timed and an untimed form from one body (`TIMED`); no decision about
 //! contents may depend on a cycle, or warming would leave another state than running.
@@ -14,11 +14,11 @@ use crate::cache::{Cache, Outer};
 use crate::fill::Fill;
 use crate::params::MemoryParams;
 use crate::prefetch::Seen;
-use crate::shared::{Place, Shared};
+use crate::shared::Shared;
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+pub(crate) enum Who {
     /// A load, store or fetch.
     Demand,
     /// The page walker: counted, but no pattern for a prefetcher.
@@ -29,7 +29,7 @@ enum Who {
 
 /// A cache of the hierarchy. The miss path has one body, of which the compiler makes one for each
 /// kind of site: where a first-level cache lies is then known.
-trait Site: Copy {
+pub(crate) trait Site: Copy {
     /// The cache.
     fn cache<'a>(self, private: &'a mut Private, shared: &'a mut Shared) -> &'a mut Cache;
     /// The level that it asks, or, beyond the last, memory.
@@ -37,7 +37,7 @@ trait Site: Copy {
 }
 
 #[derive(Clone, Copy)]
-struct L1i;
+pub(crate) struct L1i;
 
 impl Site for L1i {
     #[inline(always)]
@@ -52,7 +52,7 @@ impl Site for L1i {
 }
 
 #[derive(Clone, Copy)]
-struct L1d;
+pub(crate) struct L1d;
 
 impl Site for L1d {
     #[inline(always)]
@@ -87,13 +87,13 @@ impl Site for Beyond {
 
 /// A line that was brought in.
 #[derive(Clone, Copy)]
-struct Brought {
+pub(crate) struct Brought {
     /// The cycle of use.
-    ready: u64,
+    pub(crate) ready: u64,
     /// Its place in the cache.
-    slot: Slot,
+    pub(crate) slot: Slot,
     /// Where it was.
-    level: Level,
+    pub(crate) level: Level,
 }
 
 /// The first-level caches and the private levels.
@@ -102,10 +102,10 @@ pub(crate) struct Private {
     pub(crate) l1i: Cache,
     pub(crate) l1d: Cache,
     pub(crate) levels: Vec<Outer>,
-    write_cycles: u64,
+    pub(crate) write_cycles: u64,
     /// Load-to-use of the last level: how long a line is expected to be on its way.
     expected: u64,
-    line_shift: u32,
+    pub(crate) line_shift: u32,
 }
 
 impl Private {
@@ -122,187 +122,6 @@ impl Private {
         })
     }
 
-    /// A load of a line: the cycle at which a register can use it.
-    #[inline(always)]
-    pub(crate) fn load<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        self.l1d.statistics.accesses += 1;
-        match self.l1d.newest_and_ready::<TIMED>(line, cycle) {
-            Some(_) => (cycle + self.l1d.latency, Level::L1),
-            None => self.load_search::<TIMED>(line, cycle, shared),
-        }
-    }
-
-    /// The rest of [`Private::load`].
-    #[inline(never)]
-    fn load_search<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        let Some(slot) = self.l1d.array.lookup(line) else {
-            self.l1d.statistics.misses += 1;
-            let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
-            return (brought.ready, brought.level);
-        };
-        let (ready, waits) = self.l1d.hit::<TIMED>(slot, cycle, true);
-        (ready, if waits { Level::FillBuffer } else { Level::L1 })
-    }
-
-    /// A store to a line: the cycle at which it is written.
-    #[inline(always)]
-    pub(crate) fn store<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        self.l1d.statistics.accesses += 1;
-        match self.l1d.newest_and_ready::<TIMED>(line, cycle) {
-            Some(slot) => {
-                self.l1d.array.set_dirty(slot);
-                (cycle + self.write_cycles, Level::L1)
-            }
-            None => self.store_search::<TIMED>(line, cycle, shared),
-        }
-    }
-
-    /// The rest of [`Private::store`].
-    #[inline(never)]
-    fn store_search<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        let Some(slot) = self.l1d.array.lookup(line) else {
-            self.l1d.statistics.misses += 1;
-            let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand, shared);
-            self.l1d.array.set_dirty(brought.slot);
-            return (brought.ready.max(cycle + self.write_cycles), brought.level);
-        };
-        self.l1d.array.set_dirty(slot);
-        let (ready, waits) = self.l1d.hit::<TIMED>(slot, cycle, true);
-        let written = cycle + self.write_cycles;
-        if waits { (ready.max(written), Level::FillBuffer) } else { (written, Level::L1) }
-    }
-
-    /// A read of the page walker, through the L1D but not counted there.
-    pub(crate) fn walk<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        if let Some(slot) = self.l1d.array.lookup(line) {
-            return (self.l1d.hit::<TIMED>(slot, cycle, false).0, Level::L1);
-        }
-        let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Walk, shared);
-        (brought.ready, brought.level)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn l1d_miss<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        who: Who,
-        shared: &mut Place,
-    ) -> Brought {
-        self.miss::<L1d, TIMED>(shared.get_mut(), L1d, line, cycle, who, who == Who::Prefetch)
-    }
-
-    /// Shows a load to the L1D's prefetchers and brings in what they ask for: a prefetch follows
-    /// the access that gave rise to it through the cache.
-    #[inline(always)]
-    pub(crate) fn train<const TIMED: bool>(
-        &mut self,
-        pc: u64,
-        addr: u64,
-        level: Level,
-        cycle: u64,
-        shared: &mut Place,
-    ) {
-        let cycle = cycle + self.l1d.latency;
-        let line = addr >> self.line_shift;
-        let chain = &mut self.l1d.prefetchers;
-        if let Some(line) = chain.ip_stride.as_mut().and_then(|p| p.load(pc, addr)) {
-            self.prefetch_l1d::<TIMED>(line, cycle, shared);
-        }
-        let chain = &mut self.l1d.prefetchers;
-        if let Some(line) = chain.next_line.as_mut().and_then(|p| p.load(line)) {
-            self.prefetch_l1d::<TIMED>(line, cycle, shared);
-        }
-        if !self.l1d.prefetchers.list.is_empty() {
-            self.train_others::<TIMED>(pc, addr, level, cycle, shared);
-        }
-    }
-
-    #[inline(never)]
-    fn prefetch_l1d<const TIMED: bool>(&mut self, line: u64, cycle: u64, shared: &mut Place) {
-        if self.l1d.array.find(line).is_none() {
-            self.l1d_miss::<TIMED>(line, cycle, Who::Prefetch, shared);
-        }
-    }
-
-    #[inline(never)]
-    fn train_others<const TIMED: bool>(
-        &mut self,
-        pc: u64,
-        addr: u64,
-        level: Level,
-        cycle: u64,
-        shared: &mut Place,
-    ) {
-        let missed = level > Level::FillBuffer;
-        if self.l1d.show(Seen { pc, addr, line: addr >> self.line_shift, missed }) {
-            self.prefetch_wanted::<L1d, TIMED>(shared.get_mut(), L1d, cycle);
-        }
-    }
-
-    /// A fetch of an instruction line: the cycle at which its bytes are there.
-    #[inline(always)]
-    pub(crate) fn fetch<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        self.l1i.statistics.accesses += 1;
-        match self.l1i.newest_and_ready::<TIMED>(line, cycle) {
-            Some(_) => (cycle + self.l1i.latency, Level::L1),
-            None => self.fetch_search::<TIMED>(line, cycle, shared),
-        }
-    }
-
-    /// The rest of [`Private::fetch`]. The L1I's prefetchers see its misses alone.
-    #[inline(never)]
-    fn fetch_search<const TIMED: bool>(
-        &mut self,
-        line: u64,
-        cycle: u64,
-        shared: &mut Place,
-    ) -> (u64, Level) {
-        if let Some(slot) = self.l1i.array.lookup(line) {
-            let (ready, waits) = self.l1i.hit::<TIMED>(slot, cycle, true);
-            return (ready, if waits { Level::FillBuffer } else { Level::L1 });
-        }
-        self.l1i.statistics.misses += 1;
-        let shared = shared.get_mut();
-        let brought = self.miss::<L1i, TIMED>(shared, L1i, line, cycle, Who::Demand, false);
-        let seen = Seen { pc: 0, addr: line << self.line_shift, line, missed: true };
-        if self.l1i.show(seen) {
-            self.prefetch_wanted::<L1i, TIMED>(shared, L1i, cycle + self.l1i.latency);
-        }
-        (brought.ready, brought.level)
-    }
-
     /// A level beyond the first; none is memory.
     #[inline]
     fn outer<'a>(&'a mut self, shared: &'a mut Shared, level: usize) -> Option<&'a mut Outer> {
@@ -313,7 +132,7 @@ impl Private {
     }
 
     /// Brings a line into a cache. `own`: a prefetcher of this very cache asked.
-    fn miss<S: Site, const TIMED: bool>(
+    pub(crate) fn miss<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
         site: S,
@@ -346,6 +165,7 @@ impl Private {
     }
 
     /// A request to a level beyond the first, or to memory.
+    #[inline(always)]
     fn request<const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
@@ -384,7 +204,7 @@ impl Private {
 
     /// Brings in what a cache's prefetchers asked for, unless it is there.
     #[inline(never)]
-    fn prefetch_wanted<S: Site, const TIMED: bool>(
+    pub(crate) fn prefetch_wanted<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
         site: S,

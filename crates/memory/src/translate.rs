@@ -2,9 +2,9 @@
 
 use crate::access::{Depth, Level, TlbLevel};
 use crate::array::Array;
+use crate::caches::Caches;
 use crate::fill::Fill;
 use crate::params::MemoryParams;
-use crate::private::Private;
 use crate::replacement::Policy;
 use crate::shared::{Place, Shared};
 use crate::slots::Slots;
@@ -122,8 +122,7 @@ impl Translation {
         &mut self,
         addr: u64,
         cycle: u64,
-        caches: &mut Private,
-        shared: &mut Place,
+        caches: &mut Caches,
     ) -> Translated {
         let page = addr >> PAGE_SHIFT;
         if page == self.last_data.0 && (!TIMED || self.last_data.1 <= cycle) {
@@ -131,7 +130,7 @@ impl Translation {
             self.dtlb.statistics.hits += 1;
             return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
-        self.search::<TIMED>(page, cycle, Side::Data, caches, shared)
+        self.search::<TIMED>(page, cycle, Side::Data, caches)
     }
 
     /// Translates an instruction address.
@@ -140,8 +139,7 @@ impl Translation {
         &mut self,
         addr: u64,
         cycle: u64,
-        caches: &mut Private,
-        shared: &mut Place,
+        caches: &mut Caches,
     ) -> Translated {
         let page = addr >> PAGE_SHIFT;
         if page == self.last_code.0 && (!TIMED || self.last_code.1 <= cycle) {
@@ -149,7 +147,7 @@ impl Translation {
             self.itlb.statistics.hits += 1;
             return Translated { cycle, level: TlbLevel::L1, page_fault: false };
         }
-        self.search::<TIMED>(page, cycle, Side::Code, caches, shared)
+        self.search::<TIMED>(page, cycle, Side::Code, caches)
     }
 
     /// When the data address was translated that was searched for last.
@@ -179,8 +177,7 @@ impl Translation {
         page: u64,
         cycle: u64,
         side: Side,
-        caches: &mut Private,
-        shared: &mut Place,
+        caches: &mut Caches,
     ) -> Translated {
         let first = match side {
             Side::Data => &mut self.dtlb,
@@ -193,7 +190,7 @@ impl Translation {
                 Translated { cycle: ready, level: TlbLevel::OnItsWay, page_fault: false }
             }
             Some(cycle) => Translated { cycle, level: TlbLevel::L1, page_fault: false },
-            None => self.miss::<TIMED>(page, cycle, side, caches, shared),
+            None => self.miss::<TIMED>(page, cycle, side, caches),
         };
         let last = (page, if TIMED { translated.cycle } else { 0 });
         match side {
@@ -210,17 +207,16 @@ impl Translation {
         page: u64,
         cycle: u64,
         side: Side,
-        caches: &mut Private,
-        shared: &mut Place,
+        caches: &mut Caches,
     ) -> Translated {
         let found = self.stlb.find::<TIMED>(page, cycle, self.stlb_latency);
         let (ready, level, page_fault) = match found {
             Some(ready) => (ready, TlbLevel::Stlb, false),
             None => {
-                let ready = self.walk::<TIMED>(page, cycle + self.stlb_latency, caches, shared);
+                let ready = self.walk::<TIMED>(page, cycle + self.stlb_latency, caches);
                 let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
                 self.stlb.array.insert(page, fill);
-                (ready, TlbLevel::Walk, self.touch(page, side, shared.get_mut()))
+                (ready, TlbLevel::Walk, self.touch(page, side, caches.shared.get_mut()))
             }
         };
         let fill = if TIMED { Fill::new(cycle, ready) } else { Fill::PRESENT };
@@ -234,23 +230,16 @@ impl Translation {
 
     /// Reads the page tables: the cycle at which the translation is there. The entries above the
     /// page directory cover 1 GB and 512 GB each and are taken to be always cached.
-    fn walk<const TIMED: bool>(
-        &mut self,
-        page: u64,
-        cycle: u64,
-        caches: &mut Private,
-        shared: &mut Place,
-    ) -> u64 {
+    fn walk<const TIMED: bool>(&mut self, page: u64, cycle: u64, caches: &mut Caches) -> u64 {
         let page = page & PAGE_NUMBERS;
         let grant = self.walkers.grant(cycle, self.walk_cycles);
         let mut now = grant.start + self.walk_cycles;
         let directory = page >> PDE_SHIFT;
         if self.pde.lookup(directory).is_none() {
-            now =
-                self.read::<TIMED>(PAGE_DIRECTORIES + directory * ENTRY_BYTES, now, caches, shared);
+            now = self.read::<TIMED>(PAGE_DIRECTORIES + directory * ENTRY_BYTES, now, caches);
             self.pde.insert(directory, Fill::PRESENT);
         }
-        now = self.read::<TIMED>(PAGE_TABLES + page * ENTRY_BYTES, now, caches, shared);
+        now = self.read::<TIMED>(PAGE_TABLES + page * ENTRY_BYTES, now, caches);
         self.walk.walks += 1;
         if TIMED {
             self.walkers.hold(grant, now);
@@ -259,14 +248,8 @@ impl Translation {
         now
     }
 
-    fn read<const TIMED: bool>(
-        &mut self,
-        addr: u64,
-        cycle: u64,
-        caches: &mut Private,
-        shared: &mut Place,
-    ) -> u64 {
-        let (ready, level) = caches.walk::<TIMED>(addr >> self.line_shift, cycle, shared);
+    fn read<const TIMED: bool>(&mut self, addr: u64, cycle: u64, caches: &mut Caches) -> u64 {
+        let (ready, level) = caches.walk::<TIMED>(addr >> self.line_shift, cycle);
         *match level {
             Level::L1 | Level::FillBuffer => &mut self.walk.reads_l1d,
             Level::Outer(level) if level == self.last_level => &mut self.walk.reads_llc,
