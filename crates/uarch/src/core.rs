@@ -43,12 +43,10 @@ pub trait Core: Counts + Send {
     /// Takes a run of steps, `timed` or warming. One call for many blocks: within it nothing is
     /// dispatched.
     fn run(&mut self, steps: Steps<'_>, timed: bool) {
-        for step in steps {
-            if timed {
-                self.execute(&step);
-            } else {
-                self.warm(&step);
-            }
+        if timed {
+            steps.for_each(|step| self.execute(step));
+        } else {
+            steps.for_each(|step| self.warm(step));
         }
     }
 }

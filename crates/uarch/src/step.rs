@@ -1,6 +1,5 @@
 //! What a core is given: executions of decoded blocks, in program order.
 
-use std::slice;
 use std::sync::Arc;
 
 use decode::Block;
@@ -42,10 +41,10 @@ pub struct StepRecord {
 }
 
 /// A run of steps of one batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Steps<'a> {
     blocks: &'a [Arc<Block>],
-    records: slice::Iter<'a, StepRecord>,
+    records: &'a [StepRecord],
     addresses: &'a [u64],
     values: &'a [u64],
 }
@@ -59,25 +58,23 @@ impl<'a> Steps<'a> {
         addresses: &'a [u64],
         values: &'a [u64],
     ) -> Self {
-        Self { blocks, records: records.iter(), addresses, values }
+        Self { blocks, records, addresses, values }
     }
-}
 
-impl<'a> Iterator for Steps<'a> {
-    type Item = Step<'a>;
-
+    /// Calls `take` for each step in order.
     #[inline(always)]
-    fn next(&mut self) -> Option<Step<'a>> {
-        let record = self.records.next()?;
-        let block = &*self.blocks[record.block as usize];
-        let (address, value) = (record.first_address as usize, record.first_value as usize);
-        let repeats = address + block.mem_operands.len();
-        Some(Step {
-            block,
-            addresses: &self.addresses[address..repeats],
-            repeats: &self.addresses[repeats..repeats + record.repeats as usize],
-            values: &self.values[value..value + record.values as usize],
-            next: record.next,
-        })
+    pub fn for_each(self, mut take: impl FnMut(&Step)) {
+        for record in self.records {
+            let block = &*self.blocks[record.block as usize];
+            let (address, value) = (record.first_address as usize, record.first_value as usize);
+            let repeats = address + block.mem_operands.len();
+            take(&Step {
+                block,
+                addresses: &self.addresses[address..repeats],
+                repeats: &self.addresses[repeats..repeats + record.repeats as usize],
+                values: &self.values[value..value + record.values as usize],
+                next: record.next,
+            });
+        }
     }
 }

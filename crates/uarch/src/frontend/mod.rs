@@ -208,6 +208,7 @@ impl FrontEnd {
         }
     }
 
+    #[inline(never)]
     fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, code: &mut impl FetchPort) {
         let insn = &insns[index];
         // What follows the last one is not known here; it matters only to a comparison that no
