@@ -236,10 +236,11 @@ fn has_lcp(item: &Item) -> bool {
         && !matches!(item.insn.mnemonic(), Mnemonic::Ret | Mnemonic::Enter)
 }
 
-/// Instructions that only the first decoder takes however many fused uops they have, and how many decoders
-/// then work beside it. Found with blocks of the BHive measurements that are bound by decoding:
-/// `setcc` with three others takes two cycles and with two others one; `setcc` to memory, register
-/// bit tests, sign extensions of the accumulator and `pop r12` always have a cycle of their own.
+/// Instructions that only the first decoder takes however many fused uops they have, and how many
+/// decoders then work beside it. Found with blocks of the BHive measurements that are bound by
+/// decoding: `setcc` with three others takes two cycles and with two others one; `setcc` to memory,
+/// register bit tests, sign extensions of the accumulator and `pop r12` always have a cycle of
+/// their own.
 fn restricted(insn: &Instruction) -> Option<u8> {
     use Mnemonic::*;
     match insn.mnemonic() {

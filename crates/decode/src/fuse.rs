@@ -2,8 +2,8 @@
 
 use iced_x86::{ConditionCode, EncodingKind, Instruction, Mnemonic, OpKind};
 
-/// Whether `first` and the conditional jump `second` right after it decode to one uop, with lines of
-/// `line` bytes in the instruction cache.
+/// Whether `first` and the conditional jump `second` right after it decode to one uop, with lines
+/// of `line` bytes in the instruction cache.
 ///
 /// Intel optimisation manual 2.4.2.1 (table of fusible pairs since Sandy Bridge) and Agner Fog,
 /// microarchitecture, Haswell, "Instruction fusion". A pair does not fuse when the first ends at

@@ -44,8 +44,8 @@ impl Reg {
     }
     /// How many names an accelerator has for itself.
     pub const ACCELERATOR: u8 = 7;
-    /// Name `n` (0..=6) for uops that an accelerator injects: no instruction reads or writes it, and
-    /// it keeps its value from one marker to the next.
+    /// Name `n` (0..=6) for uops that an accelerator injects: no instruction reads or writes it,
+    /// and it keeps its value from one marker to the next.
     pub const fn accelerator(n: u8) -> Reg {
         assert!(n < Self::ACCELERATOR);
         Reg(56 + n)
@@ -57,7 +57,8 @@ impl Reg {
 pub enum UopKind {
     /// Arithmetic, moves, branches: no memory.
     Exec,
-    /// Load of the uop's memory operand. Its result is ready after the hierarchy's latency plus `latency`.
+    /// Load of the uop's memory operand. Its result is ready after the hierarchy's latency plus
+    /// `latency`.
     Load,
     /// Address generation of a store (port 2, 3 or 7).
     StoreAddress,
@@ -99,8 +100,8 @@ impl UopFlags {
     pub const SERIALIZE: u16 = 1 << 9;
     /// Wide or vector load (its load-to-use latency is longer than an integer load's).
     pub const VECTOR: u16 = 1 << 10;
-    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its memory
-    /// operand has an address only where the feeder reports one.
+    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its
+    /// memory operand has an address only where the feeder reports one.
     pub const PREFETCH: u16 = 1 << 11;
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.

@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn lists_of_plain_values_take_one_line() {
         let value = json!({ "a \"b\"": [[1, 2], [3]], "c": [], "d": {}, "e": null });
-        let expected = "{\n  \"a \\\"b\\\"\": [\n    [1,2],\n    [3]\n  ],\n  \"c\": [],\n  \"d\": {},\n  \
-             \"e\": null\n}\n";
+        let expected = "{\n  \"a \\\"b\\\"\": [\n    [1,2],\n    [3]\n  ],\n  \"c\": [],\n  \
+            \"d\": {},\n  \"e\": null\n}\n";
         assert_eq!(with_short_lists(&value), expected);
         assert_eq!(serde_json::from_str::<Value>(expected).unwrap(), value);
     }

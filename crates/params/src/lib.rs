@@ -380,7 +380,8 @@ fn describe(
 /// use mallacc_params::{Param, parse};
 /// let drawer = |text| Drawer::read(&parse(text).unwrap(), "");
 /// assert_eq!(drawer("name = \"large\"").unwrap().width, 40);
-/// assert_eq!(drawer("breadth = 3").unwrap_err().0, "breadth = 3: it is called width now; write width");
+/// let moved = drawer("breadth = 3").unwrap_err().0;
+/// assert_eq!(moved, "breadth = 3: it is called width now; write width");
 /// ```
 #[macro_export]
 macro_rules! params {

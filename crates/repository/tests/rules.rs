@@ -184,6 +184,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mallacc-params",
             "mallacc-stream",
             "mallacc-decode",
+            "mallacc-memory",
             "mallacc-accel",
             "mallacc-uarch",
             "mallacc-report",

@@ -2,10 +2,10 @@
 //!
 //! A block execution is complete when the next block of its thread begins; only then is it known
 //! where control went. Memory events name their instruction; each takes the first free operand of
-//! that instruction and direction. Pieces of a wide access and anything beyond the operands are dropped
-//! (counted in [`Aligner::extra_accesses`]); an operand without an event has no address. A string
-//! instruction with a repeat prefix runs all its iterations within one execution of its block: the
-//! addresses of the further iterations follow those of the operands.
+//! that instruction and direction. Pieces of a wide access and anything beyond the operands are
+//! dropped (counted in [`Aligner::extra_accesses`]); an operand without an event has no address. A
+//! string instruction with a repeat prefix runs all its iterations within one execution of its
+//! block: the addresses of the further iterations follow those of the operands.
 
 use std::sync::Arc;
 

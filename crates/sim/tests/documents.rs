@@ -21,7 +21,7 @@ fn the_statistics_page_is_what_is_declared() {
     assert!(
         actual == expected,
         "docs/statistics.md differs from the declarations; MALLACC_UPDATE_DOCS=1 cargo test -p \
-         mallacc-sim --test documents writes it anew"
+         mallacc-sim writes it anew"
     );
 }
 

@@ -1,16 +1,16 @@
 //! What a core is to everything around it.
 //!
 //! A core takes [`Step`]s in program order and says in which cycle the newest instruction retired.
-//! What it knows apart from time (caches, predictors, accelerator, open calls) is a [`crate::Functional`],
-//! which every core owns one of; most of what others ask of a core is answered from it. How time
-//! passes is the core's own affair.
+//! What it knows apart from time (caches, predictors, accelerator, open calls) is a
+//! [`crate::Functional`], which every core owns one of; most of what others ask of a core is
+//! answered from it. How time passes is the core's own affair.
 //!
 //! To add a core: one folder with an implementation of [`Core`] and of [`crate::kind::CoreKind`],
 //! one line in [`crate::kind::registry`]. What an in-order core would take from here:
 //!
-//! - [`crate::Functional`]: warming as a whole; prediction and resolution of branches, markers with the
-//!   accelerator and the call tracker, and iterations of string instructions, each as a step of its
-//!   own that says what happened and leaves the time to the core;
+//! - [`crate::Functional`]: warming as a whole; prediction and resolution of branches, markers with
+//!   the accelerator and the call tracker, and iterations of string instructions, each as a step of
+//!   its own that says what happened and leaves the time to the core;
 //! - [`crate::frontend`]: fetch and decode, up to the decoded-uop queue;
 //! - [`crate::retire`]: in-order retirement and the CPI stack.
 

@@ -20,8 +20,8 @@ const CODE_SPAN: u64 = 7 * 4096;
 /// Bits of canonical addresses.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 const OFFSET_MASK: u64 = 0xfff;
-/// Where accesses of unknown address go: a place for each memory operand, shared with no other. No canonical
-/// address has this bit.
+/// Where accesses of unknown address go: a place for each memory operand, shared with no other. No
+/// canonical address has this bit.
 const ELSEWHERE: u64 = 1 << 52;
 /// The bits that tell places apart: all pages of known address are mapped to one frame.
 pub const PLACE_MASK: u64 = ELSEWHERE | OFFSET_MASK;

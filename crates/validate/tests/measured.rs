@@ -89,7 +89,7 @@ fn a_sample_of_the_blocks_measured_on_hardware_is_met_within_the_stated_error() 
 
 /// The development file, where it lies beside the repository. If not, the calling test is skipped.
 #[track_caller]
-fn development_file() -> Option<String> {
+pub fn development_file() -> Option<String> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/bhive_haswell_dev.csv");
     let text = std::fs::read_to_string(file).ok();
     if text.is_none() {

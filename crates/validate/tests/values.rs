@@ -5,6 +5,8 @@ use mallacc_validate::values::Values;
 use mallacc_validate::{bhive, code};
 use proptest::prelude::*;
 use stream::BlockDef;
+
+use crate::measured::development_file;
 use uarch::Machine;
 
 /// Where the blocks lie.
@@ -88,11 +90,7 @@ fn after(op: u8, a: u32, b: u32) -> Option<u64> {
 
 #[test]
 fn every_memory_access_of_a_measured_block_has_its_address() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/bhive_haswell_dev.csv");
-    let Ok(text) = std::fs::read_to_string(file) else {
-        println!("skipped: no file of measured blocks beside the repository");
-        return;
-    };
+    let Some(text) = development_file() else { return };
     let decoder = Machine::default().view().unwrap().decoder();
     for row in bhive::parse(&text).unwrap().measured {
         let def = def_at(BASE, &row.bytes);

@@ -10,7 +10,8 @@
 //!
 //! 1. [`FrontEnd::insn`] for each instruction that it fetches, then for each of its fused uops
 //!    [`FrontEnd::deliver`], which says when the uop is in the queue, and [`FrontEnd::allocated`]
-//!    with the cycle in which the uop left it (a core without a queue: the cycle in which it issued).
+//!    with the cycle in which the uop left it (a core without a queue: the cycle in which it
+//!    issued).
 //! 2. At the end of a block one of [`FrontEnd::taken_branch`], [`FrontEnd::not_taken`] and
 //!    [`FrontEnd::redirect`]; the last also after whatever else restarts fetch.
 //! 3. [`FrontEnd::stall`] when nothing is delivered for some cycles.

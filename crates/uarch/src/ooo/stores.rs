@@ -133,8 +133,8 @@ impl Stores {
         None
     }
 
-    /// Earliest issue of the load at `pc`: any cycle when it is trusted, else the one after all older
-    /// store addresses are known.
+    /// Earliest issue of the load at `pc`: any cycle when it is trusted, else the one after all
+    /// older store addresses are known.
     #[inline]
     pub fn may_go(&self, pc: u64) -> u64 {
         if self.trusts(pc) { 0 } else { self.addresses_known + 1 }
