@@ -1,10 +1,10 @@
 //! The ports of a core family: what a uop's set of ports is on this machine.
 //!
 //! A family has one [`Scheduler`] for all its ports, or one for those to arithmetic and one for
-//! those to memory ([`decode::family::Schedulers`]). Within a scheduler the port with the fewest waiting
-//! uops is chosen; where there are two, of those that no uop of the same cycle has been given:
-//! six uops a cycle for five ports would otherwise crowd on two. How the hardware chooses is not
-//! published.
+//! those to memory ([`decode::family::Schedulers`]). Within a scheduler the port with the fewest
+//! waiting uops is chosen; where there are two, of those that no uop of the same cycle has been
+//! given: six uops a cycle for five ports would otherwise crowd on two. How the hardware chooses is
+//! not published.
 
 use accel::IssueTo;
 use decode::Family;
