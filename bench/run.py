@@ -33,8 +33,10 @@ def program(keys):
     return [
         "perl",
         "-e",
-        f'my %h; for my $i (1..{keys}){{$h{{"key$i"}}=$i; }} my $s=0; '
-        f'$s+=$h{{"key$_"}} for 1..{keys}; print "$s\\n"',
+        (
+            f'my %h; for my $i (1..{keys}){{$h{{"key$i"}}=$i; }} my $s=0; '
+            f'$s+=$h{{"key$_"}} for 1..{keys}; print "$s\\n"'
+        ),
     ]
 
 
