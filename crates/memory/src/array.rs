@@ -96,14 +96,6 @@ impl Array {
         (&mut self.sets[(slot.0 >> self.way_bits) as usize], slot.0 & ((1 << self.way_bits) - 1))
     }
 
-    /// The place of `key` if it is the most recently used of its set.
-    #[inline(always)]
-    pub(crate) fn newest(&self, key: u64) -> Option<Slot> {
-        let set = self.set_of(key);
-        let slot = self.slot(set, (self.sets[set].order & 15) as u32);
-        (self.keys[slot.0 as usize] == key).then_some(slot)
-    }
-
     /// The place of `key` if it is the most recently used of its set, is there by cycle `by`, and
     /// a hit would change nothing: no prefetcher waits for credit, and the policy knows already.
     #[inline(always)]
@@ -121,23 +113,30 @@ impl Array {
     /// The place of `key`; recency stays as it is.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<Slot> {
-        let set = self.set_of(key);
+        self.find_in(self.set_of(key), key)
+    }
+
+    #[inline]
+    fn find_in(&self, set: usize, key: u64) -> Option<Slot> {
+        let hashes = &self.sets[set].hashes;
+        let first = set << self.way_bits;
+        let keys = &self.keys[first..first + (1 << self.way_bits)];
         let wanted = EVERY_BYTE * hash(key);
-        let words = (1 << self.way_bits) / 8;
-        for (word, hashes) in self.sets[set].hashes[..words].iter().enumerate() {
-            let zero_where_equal = hashes ^ wanted;
-            // May also mark a byte above an equal one; the key decides.
-            let mut found =
-                zero_where_equal.wrapping_sub(EVERY_BYTE) & !zero_where_equal & (EVERY_BYTE << 7);
+        let mut found = equal_bytes(hashes[0], wanted);
+        let mut from = 0;
+        loop {
             while found != 0 {
-                let slot = self.slot(set, word as u32 * 8 + found.trailing_zeros() / 8);
-                if self.keys[slot.0 as usize] == key {
-                    return Some(slot);
+                let way = from + found.trailing_zeros() as usize / 8;
+                if keys.get(way) == Some(&key) {
+                    return Some(Slot((first + way) as u32));
                 }
                 found &= found - 1;
             }
+            if from > 0 || keys.len() == 8 {
+                return None;
+            }
+            (from, found) = (8, equal_bytes(hashes[1], wanted));
         }
-        None
     }
 
     /// The place of `key`, which becomes the most recently used of its set.
@@ -146,12 +145,13 @@ impl Array {
         if self.policy != Policy::Lru {
             return self.lookup_by_policy(key);
         }
-        let newest = self.newest(key);
-        if newest.is_some() {
-            return newest;
+        let set = self.set_of(key);
+        let newest = self.slot(set, (self.sets[set].order & 15) as u32);
+        if self.keys[newest.0 as usize] == key {
+            return Some(newest);
         }
-        let slot = self.find(key)?;
-        self.touch(slot);
+        let slot = self.find_in(set, key)?;
+        touch(&mut self.sets[set], slot.0 & ((1 << self.way_bits) - 1));
         Some(slot)
     }
 
@@ -160,19 +160,11 @@ impl Array {
     #[inline(never)]
     fn lookup_by_policy(&mut self, key: u64) -> Option<Slot> {
         let slot = self.find(key)?;
-        self.touch(slot);
         let policy = self.policy;
         let (state, way) = self.state_mut(slot);
+        touch(state, way);
         policy.hit(state, way);
         Some(slot)
-    }
-
-    /// Makes a place the most recently used of its set.
-    #[inline]
-    fn touch(&mut self, slot: Slot) {
-        let (state, way) = self.state_mut(slot);
-        let upto = below(position(state.order, way) + 1);
-        state.order = (state.order & !upto) | ((state.order << 4) & upto) | u64::from(way);
     }
 
     /// Puts `key`, which must be absent, in an empty place of its set, or in the policy's victim's.
@@ -186,8 +178,8 @@ impl Array {
         state.flags ^= (gone ^ flags) << (4 * way);
         let (word, shift) = ((way / 8) as usize, way % 8 * 8);
         state.hashes[word] = state.hashes[word] & !(0xff << shift) | hash(key) << shift;
+        touch(state, way);
         let slot = self.slot(set, way);
-        self.touch(slot);
         let old = std::mem::replace(&mut self.keys[slot.0 as usize], key);
         self.set_fill(slot, fill);
         let (dirty, prefetched) = (gone & DIRTY != 0, gone & PREFETCHED != 0);
@@ -290,6 +282,21 @@ impl Array {
             .filter(|key| *key != NONE)
             .collect()
     }
+}
+
+/// Makes a way the most recently used of its set.
+#[inline]
+fn touch(set: &mut Set, way: u32) {
+    let upto = below(position(set.order, way) + 1);
+    set.order = (set.order & !upto) | ((set.order << 4) & upto) | u64::from(way);
+}
+
+/// The highest bit of every byte in which two words agree, and perhaps of one above such a byte:
+/// the key decides.
+#[inline]
+fn equal_bytes(one: u64, other: u64) -> u64 {
+    let zero_where_equal = one ^ other;
+    zero_where_equal.wrapping_sub(EVERY_BYTE) & !zero_where_equal & (EVERY_BYTE << 7)
 }
 
 /// A byte that tells most keys of a set apart.

@@ -69,14 +69,14 @@ impl Streamer {
         stream.front = if direction > 0 {
             let front = front.max(line);
             let end = (line + self.distance).min(last_line).min(front + self.degree);
-            wanted.extend(front + 1..=end);
+            (front + 1..end + 1).for_each(|line| wanted.push(line));
             end
         } else {
             let front = front.min(line);
             let end = (line.saturating_sub(self.distance))
                 .max(first_line)
                 .max(front.saturating_sub(self.degree));
-            wanted.extend((end..front).rev());
+            (end..front).rev().for_each(|line| wanted.push(line));
             end
         };
     }
