@@ -17,7 +17,7 @@ const DIRTY: u64 = 1;
 const PREFETCHED: u64 = 2;
 /// All four.
 const WAY: u64 = 15;
-/// The policy's two bits.
+/// The policy's two bits, which every hit sets to 0.
 pub(crate) const LOW: u64 = 4;
 pub(crate) const HIGH: u64 = 8;
 
@@ -139,31 +139,23 @@ impl Array {
         }
     }
 
-    /// The place of `key`, which becomes the most recently used of its set.
+    /// The place of `key`, which becomes the most recently used of its set; its policy's bits
+    /// become 0.
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
-        if self.policy != Policy::Lru {
-            return self.lookup_by_policy(key);
-        }
         let set = self.set_of(key);
-        let newest = self.slot(set, (self.sets[set].order & 15) as u32);
-        if self.keys[newest.0 as usize] == key {
+        let state = &self.sets[set];
+        let way = (state.order & 15) as u32;
+        let newest = self.slot(set, way);
+        let known = (state.flags >> (4 * way)) & (LOW | HIGH) == 0;
+        if known && self.keys[newest.0 as usize] == key {
             return Some(newest);
         }
         let slot = self.find_in(set, key)?;
-        touch(&mut self.sets[set], slot.0 & ((1 << self.way_bits) - 1));
-        Some(slot)
-    }
-
-    /// The same under a policy that has to know of every hit.
-    #[cold]
-    #[inline(never)]
-    fn lookup_by_policy(&mut self, key: u64) -> Option<Slot> {
-        let slot = self.find(key)?;
-        let policy = self.policy;
-        let (state, way) = self.state_mut(slot);
+        let way = slot.0 & ((1 << self.way_bits) - 1);
+        let state = &mut self.sets[set];
         touch(state, way);
-        policy.hit(state, way);
+        state.flags &= !((LOW | HIGH) << (4 * way));
         Some(slot)
     }
 

@@ -1,8 +1,9 @@
 //! Replacement policies: which line of a full set makes room.
 //!
 //! A policy keeps what it knows in two bits of each way and in the order of use that every set
-//! has. It is asked only when no way is empty. Adding one: a variant, its three answers, and a line
-//! in [`MODELS`].
+//! has. It says what the bits of a new line are; a hit sets them to 0 (so that the hit path asks no
+//! policy); it chooses when no way is empty. Adding one: a variant, its two answers, and a line in
+//! [`MODELS`].
 
 use params::{ConfigError, unknown_name};
 
@@ -45,14 +46,6 @@ impl Policy {
             let valid: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
             unknown_name(key, name, name, &valid)
         })
-    }
-
-    /// A line was used again.
-    #[inline]
-    pub(crate) fn hit(self, set: &mut Set, way: u32) {
-        if self == Self::Srrip {
-            set.flags &= !((LOW | HIGH) << (4 * way));
-        }
     }
 
     /// The way that makes room in a full set of `assoc` ways; `oldest` is the least recently used.
