@@ -86,10 +86,10 @@ test: setup test-guest test-rust test-pops
 test-guest: guest
 	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
 
-# One profile for libraries, tests, plugin and command, so that little is built twice. Examples and
-# benches are left to `make lint`.
+# One profile and one command for libraries, plugin, programs and tests: cargo then settles on the
+# same features for all of them and builds nothing twice. Examples and benches are left to `lint`.
 test-rust: guest
-	$(CARGO) build -j $(JOBS) -p mallacc-feeder -p mallacc-recorder -p mallacc-study
+	$(CARGO) build --workspace --lib --bins --tests -j $(JOBS)
 	$(CARGO) test --workspace --lib --bins --tests --no-fail-fast -j $(JOBS)
 	$(CARGO) test --workspace --doc --no-fail-fast -j $(JOBS)
 

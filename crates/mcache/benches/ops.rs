@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mallacc_mcache::{Config, Fill, MallocCache};
+use mcache::{Config, Fill, MallocCache};
 
 fn filled(entries: u8) -> MallocCache {
     let mut cache = MallocCache::new(Config::with_entries(entries)).expect("valid");

@@ -137,6 +137,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-report", &["mallacc-documents", "mallacc-results", "mallacc-stats"]),
     ("mallacc-fixtures", &["mallacc-results", "mallacc-stats"]),
     ("mallacc-skips", &[]),
+    ("mallacc-benches", &[]),
     ("mallacc-repository", &[]),
     ("mallacc-study", &["mallacc-documents", "mallacc-traces", "sma", "sma-rig"]),
     ("mallacc-paper", &["mallacc-accel", "mallacc-documents", "mallacc-results"]),

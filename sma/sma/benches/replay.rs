@@ -3,10 +3,10 @@
 #![allow(missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rig::memory::Memory;
-use rig::replay::Replay;
-use rig::rivals::{Dl, Ours, Talc};
 use sma::{Deferred, Exact, Heap, Lm, PowerOfTwo, Quick, Unchecked, state_words};
+use sma_rig::memory::Memory;
+use sma_rig::replay::Replay;
+use sma_rig::rivals::{Dl, Ours, Talc};
 
 fn bench(c: &mut Criterion) {
     for bytes in [4096usize, 65536] {
