@@ -66,6 +66,16 @@ macro_rules! cycles {
     }};
 }
 
+/// Cycles with one lock and with fine ones, without pools and then with them.
+fn four_ways(profile: &Profile, cores: usize) -> [u64; 4] {
+    [
+        cycles!(CoarseLock, profile, cores, false),
+        cycles!(FineLocks, profile, cores, false),
+        cycles!(CoarseLock, profile, cores, true),
+        cycles!(FineLocks, profile, cores, true),
+    ]
+}
+
 /// One lock remains ahead where one size has nearly all the traffic ("tiny") or where blocks fill
 /// up all the time, so that tags come and go under all locks ("steady").
 #[test]
@@ -75,13 +85,13 @@ fn fine_locks_scale_further_than_one_lock_and_pools_beat_none() {
     let mut all = Vec::new();
     for cores in 1..=4 {
         let mut row = [0; 4];
-        for profile in &PROFILES {
-            let each = [
-                cycles!(CoarseLock, profile, cores, false),
-                cycles!(FineLocks, profile, cores, false),
-                cycles!(CoarseLock, profile, cores, true),
-                cycles!(FineLocks, profile, cores, true),
-            ];
+        // Side by side: in a run of its own, no more than one core's thread is awake.
+        let measured = std::thread::scope(|scope| {
+            let profiles = PROFILES.each_ref();
+            let runs = profiles.map(|profile| scope.spawn(move || four_ways(profile, cores)));
+            runs.map(|run| run.join().unwrap())
+        });
+        for (profile, each) in PROFILES.iter().zip(measured) {
             println!("{cores:5} {:9} {each:?}", profile.name);
             if cores > 1 && ["mixed", "stack"].contains(&profile.name) {
                 assert!(each[1] < each[0] && each[3] < each[2], "fine beats coarse: {each:?}");
