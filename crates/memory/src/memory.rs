@@ -142,9 +142,10 @@ impl<M: Mapping> Memory<M> {
     }
 
     /// [`Memory::fetch`] without times.
-    #[inline]
+    #[inline(always)]
     pub fn warm_fetch(&mut self, addr: u64) {
-        self.fetch_as::<false>(addr, 0);
+        self.translation.code::<false>(addr, 0, &mut self.caches);
+        self.caches.fetch::<false>(addr >> self.line_shift, 0);
     }
 
     /// A fetch down a wrong path: like [`Memory::fetch`], but a page never touched ends it without

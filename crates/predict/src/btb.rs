@@ -47,13 +47,15 @@ impl Btb {
     /// Notes that the branch went to `target`; the answer is where it went before, if known.
     #[inline]
     pub(crate) fn taken(&mut self, pc: u64, target: u64) -> Option<u64> {
-        let set = self.set(pc);
-        let found = set.iter().position(|entry| entry.pc == pc);
-        let way = found.unwrap_or(set.len() - 1);
-        let before = found.map(|way| set[way].target);
-        set.copy_within(..way, 1);
-        set[0] = Entry { pc, target };
-        before
+        // Each entry moves up by one until the branch's own place, or the last, is reached.
+        let mut coming = Entry { pc, target };
+        for place in self.set(pc) {
+            coming = std::mem::replace(place, coming);
+            if coming.pc == pc {
+                return Some(coming.target);
+            }
+        }
+        None
     }
 }
 

@@ -8,7 +8,6 @@
 pub(crate) const TABLES_MAX: usize = 8;
 /// Longest history.
 pub(crate) const HISTORY_BITS: u32 = 256;
-const WORDS: usize = HISTORY_BITS as usize / 64;
 
 /// Folds to one width, one for each table.
 #[derive(Clone, Debug)]
@@ -40,37 +39,36 @@ impl Folds {
 /// The history.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// The newest bit is the lowest of the first word.
-    bits: [u64; WORDS],
-    lengths: [u32; TABLES_MAX],
+    /// A ring of bits, each all ones or zero, so that a fold can mask with it. It has one place for
+    /// each age that a byte can name, so that sums of bytes wrap round as the ring does.
+    bits: [u16; HISTORY_BITS as usize],
+    /// The place of the newest bit; older ones follow.
+    newest: u8,
+    /// The age of the bit that leaves each table's history when another enters.
+    oldest: [u8; TABLES_MAX],
     index: Folds,
     tag: Folds,
 }
 
 impl History {
-    /// An empty history for tables of these lengths, folded to these widths (at most 15 bits).
+    /// An empty history for tables of these lengths (1 to [`HISTORY_BITS`]), folded to these widths
+    /// (at most 15 bits).
     pub(crate) fn new(lengths: &[u32], index_bits: u32, tag_bits: u32) -> Self {
         let mut all = [1; TABLES_MAX];
         all[..lengths.len()].copy_from_slice(lengths);
         let (index, tag) = (Folds::new(index_bits, &all), Folds::new(tag_bits, &all));
-        Self { bits: [0; WORDS], lengths: all, index, tag }
+        let oldest = all.map(|length| (length - 1) as u8);
+        Self { bits: [0; HISTORY_BITS as usize], newest: 0, oldest, index, tag }
     }
 
     /// A new bit enters.
     #[inline]
     pub(crate) fn push(&mut self, bit: bool) {
-        let mut leaves = [0_u16; TABLES_MAX];
-        for (leaves, length) in leaves.iter_mut().zip(&self.lengths) {
-            let oldest = length - 1;
-            let bit = self.bits[(oldest / 64) as usize % WORDS] >> (oldest % 64) & 1;
-            *leaves = (bit as u16).wrapping_neg();
-        }
+        let leaves = self.oldest.map(|age| self.bits[usize::from(self.newest.wrapping_add(age))]);
         self.index.push(u16::from(bit), &leaves);
         self.tag.push(u16::from(bit), &leaves);
-        for word in (1..WORDS).rev() {
-            self.bits[word] = self.bits[word] << 1 | self.bits[word - 1] >> 63;
-        }
-        self.bits[0] = self.bits[0] << 1 | u64::from(bit);
+        self.newest = self.newest.wrapping_sub(1);
+        self.bits[usize::from(self.newest)] = u16::from(bit).wrapping_neg();
     }
 
     /// The folds to index width.

@@ -108,6 +108,7 @@ impl<M: Mapping> Functional<M> {
     }
 
     /// Executes a block without times.
+    #[inline]
     pub fn warm(&mut self, step: &Step) {
         let block = step.block;
         if !self.markers.eliding() && block.markers.is_empty() {

@@ -394,6 +394,7 @@ impl<O: Observer + Send> Core for OutOfOrder<O> {
         self.cycles()
     }
 
+    #[inline(always)]
     fn warm(&mut self, step: &Step) {
         self.functional.warm(step);
     }
