@@ -18,7 +18,7 @@ use args::{Cli, Command, Validate};
 use clap::Parser;
 use commands::{
     blocks, hardware, host, inspect, mallocs, memory, micro, paper, record, replay, report, run,
-    study,
+    sma_study,
 };
 use experiments::Failure;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Command::Validate(Validate::Host(args)) => host::run(&args),
         Command::Operations(args) => hardware::operations(&args),
         Command::Area(args) => hardware::area(&args),
-        Command::SmaStudy(args) => study::run(&args),
+        Command::SmaStudy(args) => sma_study::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),

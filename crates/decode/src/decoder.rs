@@ -12,13 +12,13 @@ use crate::family::{Family, ports};
 use crate::fuse;
 use crate::key::{Key, Prefix};
 use crate::operands::{Context, Operands, is_prefetch, uses_stack_engine};
-use crate::table::Table;
+use crate::table::InstructionTable;
 use crate::uop::{Block, Branch, BranchKind, DecodeClass, Insn, Reg, Uop, UopFlags, UopKind};
 
 /// Decodes blocks for one core family.
 #[derive(Clone, Debug)]
 pub struct Decoder {
-    table: Table,
+    table: InstructionTable,
     /// Bytes of a line of the instruction cache.
     line: u64,
 }
@@ -36,7 +36,7 @@ struct Item {
 impl Decoder {
     /// A decoder for a family whose instruction cache has lines of `line` bytes.
     pub fn new(family: &'static Family, line: u64) -> Decoder {
-        Decoder { table: Table::of(family), line }
+        Decoder { table: InstructionTable::of(family), line }
     }
 
     /// Decodes a block. Bytes that are no instruction become a one-cycle uop, counted in

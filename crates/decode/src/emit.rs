@@ -9,7 +9,7 @@ use crate::idiom::{self, Idiom, idiom};
 use crate::key::{Key, Prefix};
 use crate::operands::{Access, Names, Operands, has_own_rhythm};
 use crate::shape::{Exec, Recipe, dataflow};
-use crate::table::{Row, Table};
+use crate::table::{InstructionTable, Row};
 use crate::uop::{MemOperand, Reg, Uop, UopFlags, UopKind};
 
 /// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
@@ -122,7 +122,12 @@ pub fn merge_uop(n: u8) -> Uop {
 }
 
 /// Emits the uops of one instruction.
-pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
+pub fn emit(
+    table: &InstructionTable,
+    insn: &Instruction,
+    key: Key,
+    operands: &Operands,
+) -> Emitted {
     match idiom(insn) {
         Idiom::Nop => return single(empty_uop(&operands.flag_dsts), operands, insn),
         Idiom::Zero => {
@@ -157,7 +162,7 @@ pub fn emit(table: &Table, insn: &Instruction, key: Key, operands: &Operands) ->
 }
 
 /// A memory form that is not in the table, from its register form: a load more.
-fn derived(table: &Table, key: Key) -> Option<(Key, Row)> {
+fn derived(table: &InstructionTable, key: Key) -> Option<(Key, Row)> {
     use crate::table::Group;
     let (_, row) = table.find(key.register_form()?)?;
     let mut row = row.clone();
@@ -211,7 +216,7 @@ impl Pieces {
 }
 
 /// Smallest and largest register-to-register latency of the executing uops of a form.
-fn latency(table: &Table, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
+fn latency(table: &InstructionTable, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
     let (low, high) = (row.latency_min.unwrap_or(1), row.latency_max.unwrap_or(1));
     if key.prefix == Prefix::Lock || row.cycles >= LOCKED && pieces.loads * pieces.stores > 0 {
         // A locked operation starts when the one before is done: its cycles are its latency.
@@ -248,7 +253,7 @@ fn latency(table: &Table, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
 }
 
 fn recipe(
-    table: &Table,
+    table: &InstructionTable,
     insn: &Instruction,
     key: Key,
     row: &Row,
@@ -340,7 +345,7 @@ fn divides(mnemonic: Mnemonic) -> bool {
 }
 
 fn assemble(
-    table: &Table,
+    table: &InstructionTable,
     insn: &Instruction,
     key: Key,
     row: &Row,

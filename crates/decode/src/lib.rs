@@ -42,7 +42,7 @@ pub mod uop;
 pub use decoder::Decoder;
 pub use family::Family;
 pub use operands::is_prefetch;
-pub use table::{Table, TableError};
+pub use table::{InstructionTable, TableError};
 pub use uop::{
     Block, Branch, BranchKind, DecodeClass, Insn, MemOperand, Reg, Uop, UopFlags, UopKind,
 };

@@ -69,17 +69,17 @@ pub struct TableError {
 
 /// All rows of a core family, by form.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct InstructionTable {
     rows: HashMap<u64, Row>,
     family: &'static Family,
 }
 
-impl Table {
+impl InstructionTable {
     /// The table of a family: its own rows in place of its base's for the same forms.
-    pub fn of(family: &'static Family) -> Table {
+    pub fn of(family: &'static Family) -> InstructionTable {
         let mut table = match family.base {
-            Some(base) => Table { family, ..Table::of(base) },
-            None => Table { rows: HashMap::with_capacity(4096), family },
+            Some(base) => InstructionTable { family, ..InstructionTable::of(base) },
+            None => InstructionTable { rows: HashMap::with_capacity(4096), family },
         };
         for text in family.tables {
             // The texts are part of the program; a test finds all of their rows.
@@ -227,7 +227,7 @@ mod tests {
                 !line.starts_with('#') && !line.starts_with("form\t") && !line.is_empty()
             });
             let forms: BTreeSet<&str> = rows.filter_map(|row| row.split('\t').next()).collect();
-            assert_eq!(Table::of(family).rows.len(), forms.len(), "{}", family.name);
+            assert_eq!(InstructionTable::of(family).rows.len(), forms.len(), "{}", family.name);
         }
     }
 
@@ -244,7 +244,7 @@ mod tests {
             ("add r65\t1\t1\t1*p0156\t1\t1\t1", "operand"),
         ] {
             let text = format!("# comment\n{row}\n");
-            let error = Table::of(<&Family>::default()).add(&text).expect_err(row);
+            let error = InstructionTable::of(<&Family>::default()).add(&text).expect_err(row);
             assert_eq!((error.line, error.what), (2, what), "{error}");
         }
     }

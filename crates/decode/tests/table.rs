@@ -10,7 +10,7 @@ use iced_x86::{Decoder as Bytes, DecoderOptions, Instruction};
 use mallacc_decode::family::ports;
 use mallacc_decode::key::Key;
 use mallacc_decode::table::Group;
-use mallacc_decode::{Decoder, Family, Table, UopFlags};
+use mallacc_decode::{Decoder, Family, InstructionTable, UopFlags};
 use proptest::prelude::*;
 use stream::BlockDef;
 
@@ -71,7 +71,7 @@ fn golden_cove() -> &'static Family {
 
 #[test]
 fn golden_coves_rows_stand_in_place_of_haswells() {
-    let table = Table::of(golden_cove());
+    let table = InstructionTable::of(golden_cove());
     let row = |hex: &str| {
         let code = common::bytes(hex);
         let mut decoder = Bytes::with_ip(64, &code, common::BASE, DecoderOptions::NONE);
@@ -126,7 +126,7 @@ fn forms(blocks: &[Vec<u8>]) -> HashMap<u64, (Key, Instruction)> {
 #[test]
 fn nearly_all_forms_of_measured_code_are_in_the_table() {
     let Some(blocks) = measured_blocks() else { return };
-    let table = Table::of(common::haswell());
+    let table = InstructionTable::of(common::haswell());
     let forms = forms(&blocks);
     let missing: Vec<String> = forms
         .values()
@@ -150,7 +150,7 @@ fn measured_blocks_decode_and_keep_the_invariants() {
 #[test]
 fn decoded_instructions_have_the_tables_counts() {
     let Some(blocks) = measured_blocks() else { return };
-    let (decoder, table) = (common::decoder(), Table::of(common::haswell()));
+    let (decoder, table) = (common::decoder(), InstructionTable::of(common::haswell()));
     let mut compared = 0;
     for (key, insn) in forms(&blocks).into_values() {
         let Some(row) = table.exact(key).filter(|r| r.unfused > 0) else { continue };

@@ -11,7 +11,7 @@
 //!                             plan, sweep, configs       session: a stream      report of each
 //!                             target, workload, micro    run: a program         experiment
 //!                             error, monitor             record, replay, host
-//!                                                        measure, study_cycles
+//!                                                        measure, sma_cycles
 //! ```
 //!
 //! - The plan: [`plan`] says which machines and how much of the program, [`configs`] and [`sweep`]
@@ -19,7 +19,7 @@
 //! - The run: [`session`] simulates a stream and stores it, [`run`] a program that executes,
 //!   [`replay`] a recording; [`record`] and [`mallocs`] make recordings.
 //! - Experiments of several runs: [`benchmarks`] (the microbenchmarks), [`figures`] (the paper's),
-//!   [`study`] (scratch-pads), [`host`], [`blocks`] and [`hierarchy`] (measured hardware).
+//!   [`sma_study`] (scratch-pads), [`host`], [`blocks`] and [`hierarchy`] (measured hardware).
 //! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
 
 pub mod benchmarks;
@@ -44,8 +44,8 @@ pub mod run;
 mod scratch;
 pub mod session;
 
-pub mod study;
-mod study_cycles;
+mod sma_cycles;
+pub mod sma_study;
 pub mod sweep;
 pub mod target;
 pub mod workload;

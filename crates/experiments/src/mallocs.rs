@@ -1,7 +1,7 @@
 //! What a program allocates and frees, into a file.
 //!
 //! ```text
-//! raw file ──> program with the recorder preloaded ──> raw file full of slots ──> traces::convert
+//! raw file ──> program with the recorder preloaded ──> raw file full of records ──> traces::convert
 //! ```
 
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus};
 
 use launch::Linkage;
 use results::Exit;
-use traces::raw::{MAGIC, SLOTS_OFFSET, VARIABLE};
+use traces::raw::{MAGIC, RECORDS_OFFSET, VARIABLE};
 use traces::{Converted, Header, Totals, convert};
 
 use crate::error::{Ending, Failure};
@@ -27,7 +27,7 @@ impl Raw {
         let mut name = trace.as_os_str().to_owned();
         name.push(format!(".{}.raw", std::process::id()));
         let raw = Self(std::path::absolute(&name).unwrap_or_else(|_| name.into()));
-        let mut page = vec![0; SLOTS_OFFSET];
+        let mut page = vec![0; RECORDS_OFFSET];
         page[..8].copy_from_slice(&MAGIC.to_le_bytes());
         let made = File::create(&raw.0).and_then(|mut file| file.write_all(&page));
         made.map_err(|error| unwritable(&raw.0, &error))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use results::Exit;
-use stream::file::{Header, Recorder};
+use stream::file::{Header, RecordingWriter};
 use stream::live::{Fate, LiveSource};
 use stream::{Packet, Source, StreamError};
 
@@ -64,7 +64,7 @@ pub fn record(
         monitor.warning(&warning);
     }
     let header = header(&target);
-    let mut recorder = Recorder::create(output, &header)?;
+    let mut recorder = RecordingWriter::create(output, &header)?;
     let (mut launched, companion) = target.start(prepared, monitor)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
     let begun = Instant::now();
@@ -106,7 +106,7 @@ fn header(target: &Target) -> Header {
 
 fn copy(
     source: &mut LiveSource,
-    recorder: &mut Recorder,
+    recorder: &mut RecordingWriter,
     mut progress: Box<dyn Progress>,
 ) -> Result<(), StreamError> {
     let mut packet = Packet::default();

@@ -1,5 +1,5 @@
 //! The callbacks that run for every block and every memory access. Each writes a word or two into
-//! the thread's slot: no locks, no atomics, no allocation.
+//! the thread's buffer: no locks, no atomics, no allocation.
 
 use crate::api::Api;
 use crate::{guest, session};
@@ -9,17 +9,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU8};
 use stream::event::LOW48;
-use stream::live::layout::SlotHead;
+use stream::live::layout::BufferHead;
 
 /// QEMU numbers threads densely but never reuses a number below the highest in use.
 pub const VCPUS_MAX: usize = 1 << 20;
 
-/// The slot that each QEMU thread fills. Only that thread touches its entry while it runs.
-struct Table(UnsafeCell<[*mut SlotHead; VCPUS_MAX]>);
+/// The buffer that each QEMU thread fills. Only that thread touches its entry while it runs.
+struct Buffers(UnsafeCell<[*mut BufferHead; VCPUS_MAX]>);
 // SAFETY: an entry belongs to one thread; others touch it only before it runs, after it ended, or
 // while QEMU holds it at a standstill.
-unsafe impl Sync for Table {}
-static TABLE: Table = Table(UnsafeCell::new([std::ptr::null_mut(); VCPUS_MAX]));
+unsafe impl Sync for Buffers {}
+static BUFFERS: Buffers = Buffers(UnsafeCell::new([std::ptr::null_mut(); VCPUS_MAX]));
 
 /// Bits 51..48 of a memory word by QEMU's description of the access, with [`SIZE_KNOWN`].
 static SIZES: [AtomicU8; 1 << 18] = [const { AtomicU8::new(0) }; 1 << 18];
@@ -31,33 +31,33 @@ pub fn init(api: Api) {
     let _ = API.set(api);
 }
 
-/// The slot of a thread.
+/// The buffer of a thread.
 ///
 /// # Safety
 /// Called by the thread itself or while it does not run.
 #[inline(always)]
-pub unsafe fn slot(vcpu: c_uint) -> *mut SlotHead {
+pub unsafe fn buffer(vcpu: c_uint) -> *mut BufferHead {
     // SAFETY: in bounds; see `Table`.
-    unsafe { (*TABLE.0.get())[vcpu as usize % VCPUS_MAX] }
+    unsafe { (*BUFFERS.0.get())[vcpu as usize % VCPUS_MAX] }
 }
 
-/// Gives a thread a slot.
+/// Gives a thread a buffer.
 ///
 /// # Safety
-/// As for [`slot`]; the slot outlives the thread's use of it.
-pub unsafe fn set_slot(vcpu: c_uint, slot: *mut SlotHead) {
+/// As for [`buffer`]; the buffer outlives the thread's use of it.
+pub unsafe fn set_buffer(vcpu: c_uint, buffer: *mut BufferHead) {
     // SAFETY: in bounds; see `Table`.
-    unsafe { (*TABLE.0.get())[vcpu as usize % VCPUS_MAX] = slot }
+    unsafe { (*BUFFERS.0.get())[vcpu as usize % VCPUS_MAX] = buffer }
 }
 
 /// Appends words, after making sure that there is room.
 ///
 /// # Safety
-/// As for [`slot`]; at most as many words as fit the slack, see `plan::EVENTS_MAX`.
+/// As for [`buffer`]; at most as many words as fit the slack, see `instrumentation::EVENTS_MAX`.
 pub unsafe fn push(vcpu: c_uint, words: &[u64]) {
-    // SAFETY: the slot is the thread's and has slack beyond its limit.
+    // SAFETY: the buffer is the thread's and has slack beyond its limit.
     unsafe {
-        let mut head = slot(vcpu);
+        let mut head = buffer(vcpu);
         if (*head).cursor >= (*head).limit {
             head = session::flush(vcpu);
         }
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn on_block(vcpu: c_uint, word: *mut c_void) {
     // SAFETY: QEMU calls this on the thread `vcpu`; there is room for a block's events beyond the
     // limit.
     unsafe {
-        let mut head = slot(vcpu);
+        let mut head = buffer(vcpu);
         if (*head).cursor >= (*head).limit {
             head = session::flush(vcpu);
         }
@@ -86,9 +86,9 @@ pub unsafe extern "C" fn on_block(vcpu: c_uint, word: *mut c_void) {
 /// A block of one repeated string instruction is entered, or goes on with its next iteration. It
 /// goes on when since its entry there was nothing but its own memory accesses.
 pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
-    // SAFETY: as in `on_block`; `rep_at` lies in the slot, at or below the cursor.
+    // SAFETY: as in `on_block`; `rep_at` lies in the buffer, at or below the cursor.
     unsafe {
-        let mut head = slot(vcpu);
+        let mut head = buffer(vcpu);
         let end = (*head).cursor;
         if (*head).rep_word == word as u64 {
             let mut at = (*head).rep_at;
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
                 at = at.add(1);
             }
             (*head).rep_at = at;
-            // A full slot begins a new block of the same instruction: the iterations of one
-            // instruction can outgrow any slot.
+            // A full buffer begins a new block of the same instruction: the iterations of one
+            // instruction can outgrow any buffer.
             if at == end && end < (*head).limit {
                 return;
             }
@@ -146,7 +146,7 @@ unsafe fn write_mem(vcpu: c_uint, bits: u8, addr: u64, insn: *mut c_void) {
     let kind = u64::from(bits & !SIZE_KNOWN) << 48;
     // SAFETY: as in `on_block`.
     unsafe {
-        let head = slot(vcpu);
+        let head = buffer(vcpu);
         let at = (*head).cursor;
         *at = insn as u64 | kind | (addr & LOW48);
         (*head).cursor = at.add(1);
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn on_value(vcpu: c_uint, _info: u32, addr: u64, word: *mu
     // SAFETY: as in `on_block`; the guest has just written the 8 bytes at `addr`.
     unsafe {
         let value = guest::word(addr);
-        let head = slot(vcpu);
+        let head = buffer(vcpu);
         let at = (*head).cursor;
         *at = word as u64;
         *at.add(1) = value;
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn on_value_and_next(vcpu: c_uint, _info: u32, addr: u64, 
                 0
             }),
         };
-        let head = slot(vcpu);
+        let head = buffer(vcpu);
         let at = (*head).cursor;
         *at = word as u64;
         *at.add(1) = value;
@@ -188,5 +188,5 @@ pub unsafe extern "C" fn on_value_and_next(vcpu: c_uint, _info: u32, addr: u64, 
     }
 }
 
-/// A slot that is nobody's: where a thread writes that must not write anywhere else.
-pub static SCRAP: AtomicPtr<SlotHead> = AtomicPtr::new(std::ptr::null_mut());
+/// A buffer that is nobody's: where a thread writes that must not write anywhere else.
+pub static SCRAP: AtomicPtr<BufferHead> = AtomicPtr::new(std::ptr::null_mut());

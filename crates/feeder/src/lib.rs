@@ -1,9 +1,9 @@
 //! The QEMU plugin: captures what a guest executes and hands it over. No timing in here.
 //!
 //! ```text
-//! translate ──> plan ──> block definitions ──┐
-//!     └ registers ──> hot callbacks ──slots──┴──> stream::live::Producer ──> consumer
-//! threads, system calls, fork, exit ─────────┘
+//! translate ──> instrumentation ──> block definitions ──┐
+//!     └ registers ──> hot callbacks ──buffers───────────┴──> stream::live::Producer ──> consumer
+//! threads, system calls, fork, exit ────────────────────┘
 //! ```
 //! The plugin interface is that of QEMU 7.2 (version 1), declared in [`api`] by hand, because
 //! Debian packages no header for it.
@@ -12,8 +12,8 @@ mod access_times;
 mod api;
 mod guest;
 mod hot;
+mod instrumentation;
 mod isa;
-mod plan;
 mod session;
 mod syscall;
 mod threads;

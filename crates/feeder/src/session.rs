@@ -7,15 +7,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use stream::live::layout::{Slot, SlotHead};
-use stream::live::producer::{discard, head_of, private_slot};
+use stream::live::layout::{Buffer, BufferHead};
+use stream::live::producer::{discard, head_of, private_buffer};
 use stream::{StreamError, live};
 
 /// The one session of this process.
 static SESSION: OnceLock<Session> = OnceLock::new();
 /// Set in a forked child: it must stay silent.
 static CHILD: AtomicBool = AtomicBool::new(false);
-/// Set once the consumer has left: what is written into the slots is forgotten.
+/// Set once the consumer has left: what is written into the buffers is forgotten.
 static LEFT: AtomicBool = AtomicBool::new(false);
 /// Set once the callbacks are being removed.
 static REMOVED: AtomicBool = AtomicBool::new(false);
@@ -42,7 +42,7 @@ pub struct Inner {
 pub fn start(id: PluginId, api: Api, ring: &Path) -> Result<(), StreamError> {
     let producer = live::Producer::attach(ring)?;
     access_times::set_hidden(producer.hides_access_times());
-    hot::SCRAP.store(head_of(private_slot()), Relaxed);
+    hot::SCRAP.store(head_of(private_buffer()), Relaxed);
     hot::init(api);
     let inner = Mutex::new(Inner { producer, threads: Vec::new() });
     let _ = SESSION.set(Session { id, api, inner });
@@ -81,14 +81,14 @@ pub fn add_thread(vcpu: c_uint) {
     LIVE.fetch_add(1, Relaxed);
     let Some(mut inner) = lock() else {
         // SAFETY: the thread does not run yet.
-        unsafe { hot::set_slot(vcpu, head_of(private_slot())) };
+        unsafe { hot::set_buffer(vcpu, head_of(private_buffer())) };
         return;
     };
     let thread = inner.producer.new_thread();
-    let slot = inner.producer.first_slot(thread);
+    let buffer = inner.producer.first_buffer(thread);
     inner.threads.push((vcpu, thread));
     // SAFETY: the thread does not run yet.
-    unsafe { hot::set_slot(vcpu, head_of(slot)) };
+    unsafe { hot::set_buffer(vcpu, head_of(buffer)) };
 }
 
 /// Publishes a thread's last events and takes it out.
@@ -99,28 +99,28 @@ pub fn remove_thread(vcpu: c_uint) {
     inner.threads.remove(at);
     // SAFETY: the thread makes this call and executes no guest code any more.
     unsafe {
-        let slot = hot::slot(vcpu);
-        hot::set_slot(vcpu, hot::SCRAP.load(Relaxed));
-        inner.producer.retire(slot.cast::<Slot>());
+        let buffer = hot::buffer(vcpu);
+        hot::set_buffer(vcpu, hot::SCRAP.load(Relaxed));
+        inner.producer.retire(buffer.cast::<Buffer>());
     }
 }
 
-/// Publishes a thread's slot and gives back the one to go on with.
+/// Publishes a thread's buffer and gives back the one to go on with.
 ///
 /// # Safety
 /// Called by the thread itself or while it does not run.
 #[cold]
 #[inline(never)]
-pub unsafe fn flush(vcpu: c_uint) -> *mut SlotHead {
+pub unsafe fn flush(vcpu: c_uint) -> *mut BufferHead {
     // SAFETY: passed on to the caller.
     unsafe {
-        let slot = hot::slot(vcpu);
+        let buffer = hot::buffer(vcpu);
         let Some(mut inner) = lock() else {
-            discard(slot.cast());
-            return slot;
+            discard(buffer.cast());
+            return buffer;
         };
-        let next = head_of(inner.producer.publish(slot.cast::<Slot>()));
-        hot::set_slot(vcpu, next);
+        let next = head_of(inner.producer.publish(buffer.cast::<Buffer>()));
+        hot::set_buffer(vcpu, next);
         if inner.producer.detached() {
             LEFT.store(true, Relaxed);
         }
@@ -139,9 +139,9 @@ pub unsafe fn finish(last: c_uint) {
     for (vcpu, _) in threads {
         // SAFETY: passed on to the caller.
         unsafe {
-            let slot = hot::slot(vcpu);
-            let next = inner.producer.publish(slot.cast::<Slot>());
-            hot::set_slot(vcpu, head_of(next));
+            let buffer = hot::buffer(vcpu);
+            let next = inner.producer.publish(buffer.cast::<Buffer>());
+            hot::set_buffer(vcpu, head_of(next));
         }
     }
     inner.producer.finish();
@@ -160,7 +160,7 @@ pub fn count_unreadable() {
 /// Only from within a system call of a process with one thread: QEMU 7.2 frees the callbacks but
 /// keeps using those of the last instruction that accessed memory from a helper, unless the thread
 /// left the translated code for a system call since (mended in QEMU 8.0, "tcg: Clear plugin_mem_cbs
-/// on TB exit"). Until then, and with several threads, the callbacks write into slots that are
+/// on TB exit"). Until then, and with several threads, the callbacks write into buffers that are
 /// forgotten when full.
 pub fn remove_callbacks_if_silent() {
     let alone = is_child() || live_threads() == 1;
@@ -181,6 +181,6 @@ unsafe extern "C" fn in_child() {
     // A few more than there are, should QEMU not announce the child's own threads.
     for vcpu in 0..=HIGHEST.load(Relaxed).saturating_add(64) {
         // SAFETY: no other thread exists.
-        unsafe { hot::set_slot(vcpu, scrap) };
+        unsafe { hot::set_buffer(vcpu, scrap) };
     }
 }

@@ -1,7 +1,7 @@
 //! Translation: blocks are numbered and their callbacks registered.
 
 use crate::api::{self, Api, PluginId, Tb};
-use crate::plan::{self, Entry, Insn, Part, Rest, Role};
+use crate::instrumentation::{self, Entry, Insn, Part, Rest, Role};
 use crate::{guest, hot, session};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -66,7 +66,7 @@ impl Translator {
         // SAFETY: as above.
         guest::set_base(unsafe { (self.api.insn_haddr)(handles[0]) } as u64, first.addr);
         let rest = self.rests.get(&first.addr).cloned();
-        let plan = plan::plan(&insns, rest.as_ref(), guest::try_bytes);
+        let plan = instrumentation::of(&insns, rest.as_ref(), guest::try_bytes);
         if let Some(rest) = rest.filter(|_| plan.rest > 0) {
             for (at, role) in rest.roles[..plan.rest].iter().enumerate() {
                 // SAFETY: an instruction of `tb`.

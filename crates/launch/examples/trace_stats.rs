@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 use stream::event::{Event, decode};
-use stream::file::{FileSource, Header, Recorder};
+use stream::file::{FileSource, Header, RecordingWriter};
 use stream::marker::{self, MarkerOp};
 use stream::{Packet, Source, StreamError};
 
@@ -111,7 +111,7 @@ impl Given {
 fn count(
     source: &mut impl Source,
     null: bool,
-    mut recorder: Option<Recorder>,
+    mut recorder: Option<RecordingWriter>,
     mut each: impl FnMut(u64),
 ) -> Result<(), StreamError> {
     let start = Instant::now();
@@ -155,7 +155,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         args: rest.iter().map(text).collect(),
         parameters: "{}".into(),
     };
-    let recorder = given.value("--record=").map(|p| Recorder::create(p, &header)).transpose()?;
+    let recorder =
+        given.value("--record=").map(|p| RecordingWriter::create(p, &header)).transpose()?;
     let mut launched = prepared.spawn()?;
     let mut source = launched.source().ok_or("no source")?;
     let limit = given.value("--detach=").and_then(|n| n.to_str()?.parse().ok());

@@ -40,7 +40,7 @@ fn a_repeated_string_instruction_counts_once_with_all_its_accesses() {
     // The same number of digits, so that reading the numbers takes the same path.
     let Some(bytes) = difference(&program, &["1000", "1"], &["3000", "1"]) else { return };
     assert_eq!(bytes, [0, 2000, 2000]);
-    // A slot is full after so many words, and the instruction is entered once more in the next.
+    // A buffer is full after so many words, and the instruction is entered once more in the next.
     let words = 2 * 100_000;
     let entries = words / stream::live::layout::FULL_WORDS as u64 + 1;
     let Some(long) = difference(&program, &["100000", "1"], &["200000", "1"]) else { return };

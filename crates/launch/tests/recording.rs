@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, Tally, deterministic, run_each};
 use std::path::Path;
-use stream::file::{FileSource, Header, Recorder};
+use stream::file::{FileSource, Header, RecordingWriter};
 use stream::{Packet, Source, StreamError};
 
 fn replay(path: &Path) -> Result<Tally, StreamError> {
@@ -21,7 +21,7 @@ fn a_recording_replays_what_was_live_word_for_word_and_takes_little_room() {
     let program = bench.compile("alloc.c", &[]);
     let path = bench.0.path().join("a.mtrace");
     let header = Header { program: program.clone(), ..Header::default() };
-    let mut recorder = Recorder::create(&path, &header).unwrap();
+    let mut recorder = RecordingWriter::create(&path, &header).unwrap();
     let run = run_each(options.clone(), &[&program], |packet| {
         recorder.write(&mut packet.clone()).unwrap();
     });
@@ -43,7 +43,7 @@ fn a_recording_of_a_program_that_was_killed_is_whole() {
     let bench = Bench::new();
     let program = bench.compile("faults.c", &[]);
     let path = bench.0.path().join("k.mtrace");
-    let mut recorder = Recorder::create(&path, &Header::default()).unwrap();
+    let mut recorder = RecordingWriter::create(&path, &Header::default()).unwrap();
     let run = run_each(options, &[&program, "10", "die"], |packet| {
         recorder.write(&mut packet.clone()).unwrap();
     });

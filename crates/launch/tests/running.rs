@@ -62,7 +62,7 @@ fn threads_are_told_apart_and_all_of_them_end() {
     let Some(options) = options() else { return };
     let bench = Bench::new();
     let program = bench.compile("threads.c", &["-pthread"]);
-    // Few, and more than the ring has slots for.
+    // Few, and more than the ring has buffers for.
     for n in [3, 70] {
         let run = run(options.clone(), &[&program, &n.to_string()]);
         assert_eq!((run.stdout.as_str(), run.fate), ("joined\n", Fate::Exited(0)));
@@ -110,7 +110,7 @@ fn death_by_a_signal_keeps_what_was_executed_and_names_the_signal() {
     assert_eq!(dead.fate, Fate::Killed(libc::SIGSEGV));
     assert_eq!(dead.tally.exit, Some(EXIT_SIGNALLED | libc::SIGSEGV as u64));
     // All but the way out of the program was executed and has arrived, a few thousand
-    // instructions that end neither slot nor run.
+    // instructions that end neither buffer nor run.
     let missing = alive.tally.instructions.abs_diff(dead.tally.instructions);
     assert!(missing < 10_000, "{missing}");
     let killed = run(options, &["sh", "-c", "kill -9 $$"]);

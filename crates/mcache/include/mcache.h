@@ -49,7 +49,7 @@ void mcache_free(mcache* cache);
 void mcache_set_index(mcache* cache, uint8_t on);
 mcache_result mcache_op(mcache* cache, uint8_t code, uint64_t a, uint64_t b, uint64_t c);
 /* Fields of an entry: valid, class, block size, lo, hi, head, next, blocked. 0 if not valid. */
-uint8_t mcache_entry(const mcache* cache, uint8_t slot, uint64_t out[8]);
+uint8_t mcache_entry(const mcache* cache, uint8_t number, uint64_t out[8]);
 
 #ifdef __cplusplus
 }

@@ -3,40 +3,40 @@
 use crate::config::{CLASS_MAX, Config, ConfigError, ENTRIES_MAX, SIZE_MAX};
 use crate::outcome::{Mapping, Update, Updated, Violation};
 
-const SLOTS: usize = ENTRIES_MAX as usize;
-/// In `slot_of`: the class has no entry.
+const ENTRIES: usize = ENTRIES_MAX as usize;
+/// In `number_of`: the class has no entry.
 const NONE: u8 = u8::MAX;
 
 /// A malloc cache. See the crate's documentation.
 ///
-/// The arrays are indexed by entry ("slot"). `slot_of` is the class CAM of the hardware, turned
-/// around for speed; `stamp` holds last uses and yields the LRU ranks.
+/// The arrays are indexed by the entry's number. `number_of` is the class CAM of the hardware,
+/// turned around for speed; `stamp` holds last uses and yields the LRU ranks.
 #[derive(Clone, Debug)]
 pub struct MallocCache {
     pub(crate) config: Config,
     /// Range bounds; an invalid entry has lo > hi and so matches nothing. Bounds have 20 bits.
-    lo: [i32; SLOTS],
-    hi: [i32; SLOTS],
-    class: [u8; SLOTS],
-    size: [u32; SLOTS],
-    pub(crate) head: [u64; SLOTS],
-    pub(crate) next: [u64; SLOTS],
-    stamp: [u64; SLOTS],
-    slot_of: [u8; CLASS_MAX as usize + 1],
+    lo: [i32; ENTRIES],
+    hi: [i32; ENTRIES],
+    class: [u8; ENTRIES],
+    size: [u32; ENTRIES],
+    pub(crate) head: [u64; ENTRIES],
+    pub(crate) next: [u64; ENTRIES],
+    stamp: [u64; ENTRIES],
+    number_of: [u8; CLASS_MAX as usize + 1],
     clock: u64,
-    /// Bit per slot: the entry is valid.
+    /// Bit per entry: the entry is valid.
     pub(crate) valid: u64,
-    /// Bit per slot: a prefetch is out on the memory port.
+    /// Bit per entry: a prefetch is out on the memory port.
     pub(crate) pending: u64,
-    /// Bit per slot: the prefetch that is out still belongs to the entry, which it blocks.
+    /// Bit per entry: the prefetch that is out still belongs to the entry, which it blocks.
     pub(crate) blocked: u64,
 }
 
 /// A valid entry, for tests and debugging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which entry of the cache.
-    pub slot: u8,
+    /// Its number in the cache.
+    pub number: u8,
     /// Size class.
     pub class: u8,
     /// Bytes a block holds.
@@ -61,14 +61,14 @@ impl MallocCache {
         config.check()?;
         Ok(Self {
             config,
-            lo: [1; SLOTS],
-            hi: [0; SLOTS],
-            class: [0; SLOTS],
-            size: [0; SLOTS],
-            head: [0; SLOTS],
-            next: [0; SLOTS],
-            stamp: [0; SLOTS],
-            slot_of: [NONE; CLASS_MAX as usize + 1],
+            lo: [1; ENTRIES],
+            hi: [0; ENTRIES],
+            class: [0; ENTRIES],
+            size: [0; ENTRIES],
+            head: [0; ENTRIES],
+            next: [0; ENTRIES],
+            stamp: [0; ENTRIES],
+            number_of: [NONE; CLASS_MAX as usize + 1],
             clock: 0,
             valid: 0,
             pending: 0,
@@ -92,9 +92,9 @@ impl MallocCache {
     /// `mcszlookup`: the class and block size of a requested size. A hit is a use of the entry.
     #[inline]
     pub fn lookup(&mut self, size: u64) -> Option<Mapping> {
-        let slot = self.slot_of_key(self.config.key(size)? as i32)?;
-        self.touch(slot);
-        Some(Mapping { class: self.class[slot], alloc_size: self.size[slot] })
+        let number = self.number_of_key(self.config.key(size)? as i32)?;
+        self.touch(number);
+        Some(Mapping { class: self.class[number], alloc_size: self.size[number] })
     }
 
     /// `mcszupdate`: teaches the cache that requests of `size` bytes get `alloc_size`-byte blocks
@@ -105,8 +105,8 @@ impl MallocCache {
         let (lo, hi) = match self.range(size, alloc_size, class) {
             Ok(range) => range,
             Err(violation) => {
-                if let Some(slot) = self.slot_of_class(class) {
-                    self.remove(slot);
+                if let Some(number) = self.number_of_class(class) {
+                    self.remove(number);
                 }
                 updated.kind = Update::Rejected(violation);
                 return updated;
@@ -114,32 +114,32 @@ impl MallocCache {
         };
         let class = class as u8;
         updated.overlaps = self.drop_overlaps(lo, hi, class);
-        let slot = match self.slot_of_class(u32::from(class)) {
-            Some(slot) if self.size[slot] == alloc_size as u32 => {
-                if lo < self.lo[slot] {
-                    self.lo[slot] = lo;
+        let number = match self.number_of_class(u32::from(class)) {
+            Some(number) if self.size[number] == alloc_size as u32 => {
+                if lo < self.lo[number] {
+                    self.lo[number] = lo;
                     updated.kind = Update::Widened;
                 }
-                slot
+                number
             }
-            Some(slot) => {
-                (self.lo[slot], self.hi[slot]) = (lo, hi);
-                self.drop_list(slot);
+            Some(number) => {
+                (self.lo[number], self.hi[number]) = (lo, hi);
+                self.drop_list(number);
                 updated.kind = Update::Replaced;
-                slot
+                number
             }
             None => {
-                let slot = self.make_room(&mut updated.evicted);
-                (self.lo[slot], self.hi[slot]) = (lo, hi);
-                self.class[slot] = class;
-                self.slot_of[usize::from(class)] = slot as u8;
-                self.valid |= 1 << slot;
+                let number = self.make_room(&mut updated.evicted);
+                (self.lo[number], self.hi[number]) = (lo, hi);
+                self.class[number] = class;
+                self.number_of[usize::from(class)] = number as u8;
+                self.valid |= 1 << number;
                 updated.kind = Update::Inserted;
-                slot
+                number
             }
         };
-        self.size[slot] = alloc_size as u32;
-        self.touch(slot);
+        self.size[number] = alloc_size as u32;
+        self.touch(number);
         updated
     }
 
@@ -151,18 +151,18 @@ impl MallocCache {
         }
     }
 
-    /// The valid entries, in slot order.
+    /// The valid entries, in number order.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        (0..self.config.entries).filter_map(|slot| self.entry(slot))
+        (0..self.config.entries).filter_map(|number| self.entry(number))
     }
 
-    /// The entry in a slot, if it is valid.
-    pub fn entry(&self, slot: u8) -> Option<Entry> {
-        let at = usize::from(slot);
+    /// The entry of a number, if it is valid.
+    pub fn entry(&self, number: u8) -> Option<Entry> {
+        let at = usize::from(number);
         let all = usize::from(self.config.entries);
-        let used = |slot: usize| self.valid >> slot & 1 != 0;
+        let used = |number: usize| self.valid >> number & 1 != 0;
         (at < all && used(at)).then(|| Entry {
-            slot,
+            number,
             class: self.class[at],
             alloc_size: self.size[at],
             lo: self.lo[at] as u32,
@@ -176,36 +176,36 @@ impl MallocCache {
 
     /// The entry of a class, if it has one.
     #[inline]
-    pub(crate) fn slot_of_class(&self, class: u32) -> Option<usize> {
-        let slot = *self.slot_of.get(class as usize)?;
-        (slot != NONE).then_some(usize::from(slot))
+    pub(crate) fn number_of_class(&self, class: u32) -> Option<usize> {
+        let number = *self.number_of.get(class as usize)?;
+        (number != NONE).then_some(usize::from(number))
     }
 
     /// Marks the entry as the most recently used one.
     #[inline]
-    pub(crate) fn touch(&mut self, slot: usize) {
+    pub(crate) fn touch(&mut self, number: usize) {
         self.clock += 1;
-        self.stamp[slot] = self.clock;
+        self.stamp[number] = self.clock;
     }
 
     /// Drops what is known of the entry's list, and with it the prefetch that is out.
     #[inline]
-    pub(crate) fn drop_list(&mut self, slot: usize) {
-        (self.head[slot], self.next[slot]) = (0, 0);
-        self.blocked &= !(1 << slot);
+    pub(crate) fn drop_list(&mut self, number: usize) {
+        (self.head[number], self.next[number]) = (0, 0);
+        self.blocked &= !(1 << number);
     }
 
     /// Drops an entry. The memory port may still owe it a prefetch: `pending` stays.
-    pub(crate) fn remove(&mut self, slot: usize) {
-        self.drop_list(slot);
-        self.slot_of[usize::from(self.class[slot])] = NONE;
-        (self.lo[slot], self.hi[slot]) = (1, 0);
-        self.valid &= !(1 << slot);
+    pub(crate) fn remove(&mut self, number: usize) {
+        self.drop_list(number);
+        self.number_of[usize::from(self.class[number])] = NONE;
+        (self.lo[number], self.hi[number]) = (1, 0);
+        self.valid &= !(1 << number);
     }
 
     /// The entry whose range holds the key. At most one does, so adding up is choosing.
     #[inline]
-    fn slot_of_key(&self, key: i32) -> Option<usize> {
+    fn number_of_key(&self, key: i32) -> Option<usize> {
         let used = usize::from(self.config.entries);
         let bounds = self.lo[..used].iter().zip(&self.hi[..used]);
         let hit: u32 = bounds
@@ -237,25 +237,25 @@ impl MallocCache {
 
     fn drop_overlaps(&mut self, lo: i32, hi: i32, class: u8) -> u8 {
         let mut dropped = 0;
-        for slot in 0..usize::from(self.config.entries) {
-            let valid = self.valid >> slot & 1 != 0;
-            let overlaps = self.lo[slot] <= hi && lo <= self.hi[slot];
-            if valid && overlaps && self.class[slot] != class {
-                self.remove(slot);
+        for number in 0..usize::from(self.config.entries) {
+            let valid = self.valid >> number & 1 != 0;
+            let overlaps = self.lo[number] <= hi && lo <= self.hi[number];
+            if valid && overlaps && self.class[number] != class {
+                self.remove(number);
                 dropped += 1;
             }
         }
         dropped
     }
 
-    /// A free slot: the first invalid one, else that of the least recently used entry.
+    /// A free entry: the first invalid one, else the least recently used entry.
     fn make_room(&mut self, evicted: &mut Option<u8>) -> usize {
         let free = self.valid.trailing_ones() as usize;
         let used = usize::from(self.config.entries);
         if free < used {
             return free;
         }
-        let oldest = (0..used).min_by_key(|&slot| self.stamp[slot]).unwrap_or(0);
+        let oldest = (0..used).min_by_key(|&number| self.stamp[number]).unwrap_or(0);
         *evicted = Some(self.class[oldest]);
         self.remove(oldest);
         oldest

@@ -192,16 +192,20 @@ impl McacheHandle {
     }
 }
 
-/// Reads entry `slot`: its fields into `out` (valid, class, size, lo, hi, head, next, blocked);
+/// Reads entry `number`: its fields into `out` (valid, class, size, lo, hi, head, next, blocked);
 /// 0 if there is no such entry.
 ///
 /// # Safety
 /// `handle` came from [`mcache_new`]; `out` has room for 8 values.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn mcache_entry(handle: *const McacheHandle, slot: u8, out: *mut u64) -> u8 {
+pub unsafe extern "C" fn mcache_entry(
+    handle: *const McacheHandle,
+    number: u8,
+    out: *mut u64,
+) -> u8 {
     // SAFETY: the caller promises a live handle that nobody changes meanwhile.
     let cache = unsafe { &(*handle).cache };
-    let Some(e) = cache.entry(slot) else { return 0 };
+    let Some(e) = cache.entry(number) else { return 0 };
     let fields = [
         1,
         u64::from(e.class),

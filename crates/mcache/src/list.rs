@@ -9,14 +9,14 @@ impl MallocCache {
     /// is dropped, because software pops now.
     #[inline]
     pub fn pop(&mut self, class: u32) -> Pop {
-        let Some(slot) = self.slot_of_class(class) else { return Pop::Miss };
-        if self.blocked >> slot & 1 != 0 {
+        let Some(number) = self.number_of_class(class) else { return Pop::Miss };
+        if self.blocked >> number & 1 != 0 {
             return Pop::Wait;
         }
-        self.touch(slot);
-        let (head, next) = (self.head[slot], self.next[slot]);
+        self.touch(number);
+        let (head, next) = (self.head[number], self.next[number]);
         let hit = head != 0 && next != 0;
-        (self.head[slot], self.next[slot]) = (if hit { next } else { 0 }, 0);
+        (self.head[number], self.next[number]) = (if hit { next } else { 0 }, 0);
         if hit { Pop::Hit { head, next } } else { Pop::Miss }
     }
 
@@ -26,25 +26,25 @@ impl MallocCache {
         if class > CLASS_MAX {
             return Push::Rejected(Violation::Class);
         }
-        let Some(slot) = self.slot_of_class(class) else { return Push::Absent };
-        if self.blocked >> slot & 1 != 0 {
+        let Some(number) = self.number_of_class(class) else { return Push::Absent };
+        if self.blocked >> number & 1 != 0 {
             return Push::Wait;
         }
-        self.touch(slot);
+        self.touch(number);
         let broken = if pointer == 0 {
             Some(Violation::Null)
         } else if !self.config.fits(pointer) {
             Some(Violation::WidePointer)
-        } else if pointer == self.head[slot] {
+        } else if pointer == self.head[number] {
             Some(Violation::PushOfHead)
         } else {
             None
         };
         if let Some(violation) = broken {
-            self.drop_list(slot);
+            self.drop_list(number);
             return Push::Rejected(violation);
         }
-        (self.head[slot], self.next[slot]) = (pointer, self.head[slot]);
+        (self.head[number], self.next[number]) = (pointer, self.head[number]);
         Push::Done
     }
 
@@ -55,45 +55,45 @@ impl MallocCache {
     /// in the head, so there is none. [`Fill::Head`] wants the object that software just popped.
     #[inline]
     pub fn prefetch_issue(&mut self, class: u32, fill: Fill, address: u64) -> Issue {
-        let Some(slot) = self.slot_of_class(class) else { return Issue::Absent };
-        if self.pending >> slot & 1 != 0 {
+        let Some(number) = self.number_of_class(class) else { return Issue::Absent };
+        if self.pending >> number & 1 != 0 {
             return Issue::Wait;
         }
-        self.touch(slot);
+        self.touch(number);
         let wanted = address != 0
             && self.config.fits(address)
             && match fill {
-                Fill::Head => self.head[slot] == 0,
-                Fill::Next => self.head[slot] == address && self.next[slot] == 0,
+                Fill::Head => self.head[number] == 0,
+                Fill::Next => self.head[number] == address && self.next[number] == 0,
             };
         if !wanted {
             return Issue::Ignored;
         }
-        self.pending |= 1 << slot;
-        self.blocked |= 1 << slot;
-        Issue::Issued(Ticket(slot as u8))
+        self.pending |= 1 << number;
+        self.blocked |= 1 << number;
+        Issue::Issued(Ticket(number as u8))
     }
 
     /// Second half of `mcnxtprefetch`: the word has arrived. It becomes Head if there is none,
     /// else Next; every issued prefetch must return once (with 0 after a fault).
     #[inline]
     pub fn prefetch_return(&mut self, ticket: Ticket, value: u64) -> Returned {
-        let slot = usize::from(ticket.0);
-        if slot >= usize::from(self.config.entries) || self.blocked >> slot & 1 == 0 {
-            if slot < 64 {
-                self.pending &= !(1 << slot);
+        let number = usize::from(ticket.0);
+        if number >= usize::from(self.config.entries) || self.blocked >> number & 1 == 0 {
+            if number < 64 {
+                self.pending &= !(1 << number);
             }
             return Returned::Ignored;
         }
-        self.pending &= !(1 << slot);
-        self.blocked &= !(1 << slot);
-        if value == 0 || !self.config.fits(value) || value == self.head[slot] {
+        self.pending &= !(1 << number);
+        self.blocked &= !(1 << number);
+        if value == 0 || !self.config.fits(value) || value == self.head[number] {
             Returned::Nothing
-        } else if self.head[slot] == 0 {
-            self.head[slot] = value;
+        } else if self.head[number] == 0 {
+            self.head[number] = value;
             Returned::Head
         } else {
-            self.next[slot] = value;
+            self.next[number] = value;
             Returned::Next
         }
     }
@@ -110,30 +110,32 @@ impl MallocCache {
     /// `mcinval`: the class's list changed other than by the announced push or pop.
     #[inline]
     pub fn invalidate(&mut self, class: u32) {
-        if let Some(slot) = self.slot_of_class(class) {
-            self.drop_list(slot);
+        if let Some(number) = self.number_of_class(class) {
+            self.drop_list(number);
         }
     }
 
     /// `mcflush` of the list parts only: every class's list changed, the size classes did not.
     pub fn flush_lists(&mut self) {
-        for slot in 0..usize::from(self.config.entries) {
-            self.drop_list(slot);
+        for number in 0..usize::from(self.config.entries) {
+            self.drop_list(number);
         }
     }
 
     /// Takes back an operation that was executed and is squashed, without an undo log: what it
     /// may have spoiled is dropped. Lookups leave nothing to take back.
     pub fn squash(&mut self, kind: Speculative, class: u32) {
-        let Some(slot) = self.slot_of_class(class) else { return };
+        let Some(number) = self.number_of_class(class) else { return };
         match kind {
-            Speculative::List => self.drop_list(slot),
-            Speculative::Update => self.remove(slot),
-            Speculative::Prefetch if self.blocked >> slot & 1 != 0 => self.blocked &= !(1 << slot),
+            Speculative::List => self.drop_list(number),
+            Speculative::Update => self.remove(number),
+            Speculative::Prefetch if self.blocked >> number & 1 != 0 => {
+                self.blocked &= !(1 << number)
+            }
             // It filled Next if there is one, else Head: younger list operations are squashed
             // too, and each drops both.
-            Speculative::Prefetch if self.next[slot] != 0 => self.next[slot] = 0,
-            Speculative::Prefetch => self.head[slot] = 0,
+            Speculative::Prefetch if self.next[number] != 0 => self.next[number] = 0,
+            Speculative::Prefetch => self.head[number] = 0,
         }
     }
 }

@@ -344,7 +344,7 @@ fn compare(real: &MallocCache, naive: &Naive) {
     assert_eq!(real.entries().count(), naive.lines.len());
     for entry in real.entries() {
         let line = &naive.lines[usize::from(entry.rank)];
-        assert_eq!((entry.slot, u32::from(entry.class)), (line.slot, line.class));
+        assert_eq!((entry.number, u32::from(entry.class)), (line.slot, line.class));
         assert_eq!(u64::from(entry.alloc_size), line.alloc);
         assert_eq!(u64::from(entry.lo)..=u64::from(entry.hi), line.keys.clone());
         assert_eq!((entry.head, entry.next), (line.head.unwrap_or(0), line.next.unwrap_or(0)));

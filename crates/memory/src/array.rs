@@ -34,7 +34,7 @@ const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, hashes: [0; 2], flags: 0 
 
 /// A place in the array: set and way in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(u32);
+pub(crate) struct Entry(u32);
 
 /// What had to make room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) struct Array {
     sets: Vec<Set>,
     policy: Policy,
     assoc: u32,
-    /// Bits of a way in a [`Slot`]; a set has room for 8 or 16 keys.
+    /// Bits of a way in a [`Entry`]; a set has room for 8 or 16 keys.
     way_bits: u32,
     /// Sets minus one if that is a power of two, which masks; else all ones, which divides.
     mask: u64,
@@ -82,42 +82,42 @@ impl Array {
     }
 
     #[inline]
-    fn slot(&self, set: usize, way: u32) -> Slot {
-        Slot((set as u32) << self.way_bits | way)
+    fn entry(&self, set: usize, way: u32) -> Entry {
+        Entry((set as u32) << self.way_bits | way)
     }
 
     #[inline]
-    fn state(&self, slot: Slot) -> (&Set, u32) {
-        (&self.sets[(slot.0 >> self.way_bits) as usize], slot.0 & ((1 << self.way_bits) - 1))
+    fn state(&self, entry: Entry) -> (&Set, u32) {
+        (&self.sets[(entry.0 >> self.way_bits) as usize], entry.0 & ((1 << self.way_bits) - 1))
     }
 
     #[inline]
-    fn state_mut(&mut self, slot: Slot) -> (&mut Set, u32) {
-        (&mut self.sets[(slot.0 >> self.way_bits) as usize], slot.0 & ((1 << self.way_bits) - 1))
+    fn state_mut(&mut self, entry: Entry) -> (&mut Set, u32) {
+        (&mut self.sets[(entry.0 >> self.way_bits) as usize], entry.0 & ((1 << self.way_bits) - 1))
     }
 
     /// The place of `key` if it is the most recently used of its set, is there by cycle `by`, and
     /// a hit would change nothing: no prefetcher waits for credit, and the policy knows already.
     #[inline(always)]
-    pub(crate) fn newest_settled(&self, key: u64, by: u64) -> Option<Slot> {
+    pub(crate) fn newest_settled(&self, key: u64, by: u64) -> Option<Entry> {
         let set = self.set_of(key);
         let state = &self.sets[set];
         let way = (state.order & 15) as u32;
-        let slot = self.slot(set, way);
-        let settled = self.keys[slot.0 as usize] == key
-            && self.fill(slot).ready() <= by
+        let entry = self.entry(set, way);
+        let settled = self.keys[entry.0 as usize] == key
+            && self.fill(entry).ready() <= by
             && (state.flags >> (4 * way)) & (PREFETCHED | LOW | HIGH) == 0;
-        settled.then_some(slot)
+        settled.then_some(entry)
     }
 
     /// The place of `key`; recency stays as it is.
     #[inline]
-    pub(crate) fn find(&self, key: u64) -> Option<Slot> {
+    pub(crate) fn find(&self, key: u64) -> Option<Entry> {
         self.find_in(self.set_of(key), key)
     }
 
     #[inline]
-    fn find_in(&self, set: usize, key: u64) -> Option<Slot> {
+    fn find_in(&self, set: usize, key: u64) -> Option<Entry> {
         let hashes = &self.sets[set].hashes;
         let first = set << self.way_bits;
         let keys = &self.keys[first..first + (1 << self.way_bits)];
@@ -128,7 +128,7 @@ impl Array {
             while found != 0 {
                 let way = from + found.trailing_zeros() as usize / 8;
                 if keys.get(way) == Some(&key) {
-                    return Some(Slot((first + way) as u32));
+                    return Some(Entry((first + way) as u32));
                 }
                 found &= found - 1;
             }
@@ -142,25 +142,25 @@ impl Array {
     /// The place of `key`, which becomes the most recently used of its set; its policy's bits
     /// become 0.
     #[inline]
-    pub(crate) fn lookup(&mut self, key: u64) -> Option<Slot> {
+    pub(crate) fn lookup(&mut self, key: u64) -> Option<Entry> {
         let set = self.set_of(key);
         let state = &self.sets[set];
         let way = (state.order & 15) as u32;
-        let newest = self.slot(set, way);
+        let newest = self.entry(set, way);
         let known = (state.flags >> (4 * way)) & (LOW | HIGH) == 0;
         if known && self.keys[newest.0 as usize] == key {
             return Some(newest);
         }
-        let slot = self.find_in(set, key)?;
-        let way = slot.0 & ((1 << self.way_bits) - 1);
+        let entry = self.find_in(set, key)?;
+        let way = entry.0 & ((1 << self.way_bits) - 1);
         let state = &mut self.sets[set];
         touch(state, way);
         state.flags &= !((LOW | HIGH) << (4 * way));
-        Some(slot)
+        Some(entry)
     }
 
     /// Puts `key`, which must be absent, in an empty place of its set, or in the policy's victim's.
-    pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Slot, Option<Victim>) {
+    pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Entry, Option<Victim>) {
         let set = self.set_of(key);
         let last = ((self.sets[set].order >> (4 * (self.assoc - 1))) & 15) as u32;
         let lru = self.policy == Policy::Lru;
@@ -171,18 +171,18 @@ impl Array {
         let (word, shift) = ((way / 8) as usize, way % 8 * 8);
         state.hashes[word] = state.hashes[word] & !(0xff << shift) | hash(key) << shift;
         touch(state, way);
-        let slot = self.slot(set, way);
-        let old = std::mem::replace(&mut self.keys[slot.0 as usize], key);
-        self.set_fill(slot, fill);
+        let entry = self.entry(set, way);
+        let old = std::mem::replace(&mut self.keys[entry.0 as usize], key);
+        self.set_fill(entry, fill);
         let (dirty, prefetched) = (gone & DIRTY != 0, gone & PREFETCHED != 0);
-        (slot, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
+        (entry, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
     }
 
     /// The way that makes room under a policy that does not always choose the last in order, and
     /// the flags of a new line.
     #[inline(never)]
     fn make_room(&mut self, set: usize, last: u32) -> (u32, u64) {
-        let empty = self.keys[self.slot(set, last).0 as usize] == NONE;
+        let empty = self.keys[self.entry(set, last).0 as usize] == NONE;
         let state = &mut self.sets[set];
         let way = if empty { last } else { self.policy.victim(state, last, self.assoc) };
         (way, self.policy.fresh())
@@ -190,18 +190,19 @@ impl Array {
 
     /// Removes `key`; the answer is what it was.
     pub(crate) fn remove(&mut self, key: u64) -> Option<Victim> {
-        let slot = self.find(key)?;
-        let victim = Victim { key, dirty: self.is_dirty(slot), prefetched: self.prefetched(slot) };
-        self.empty(slot);
+        let entry = self.find(key)?;
+        let victim =
+            Victim { key, dirty: self.is_dirty(entry), prefetched: self.prefetched(entry) };
+        self.empty(entry);
         Some(victim)
     }
 
     /// Empties a place and makes it the next to be filled.
-    fn empty(&mut self, slot: Slot) {
-        self.keys[slot.0 as usize] = NONE;
-        self.set_fill(slot, Fill::PRESENT);
+    fn empty(&mut self, entry: Entry) {
+        self.keys[entry.0 as usize] = NONE;
+        self.set_fill(entry, Fill::PRESENT);
         let assoc = self.assoc;
-        let (state, way) = self.state_mut(slot);
+        let (state, way) = self.state_mut(entry);
         state.flags &= !(WAY << (4 * way));
         let kept = below(position(state.order, way)) | !below(assoc);
         let moved = (state.order >> 4) & !kept & below(assoc - 1);
@@ -214,7 +215,7 @@ impl Array {
         for set in 0..self.sets.len() {
             let order = self.sets[set].order;
             for at in (self.assoc - self.assoc / 2)..self.assoc {
-                self.empty(self.slot(set, ((order >> (4 * at)) & 15) as u32));
+                self.empty(self.entry(set, ((order >> (4 * at)) & 15) as u32));
             }
         }
     }
@@ -228,38 +229,38 @@ impl Array {
 
     /// Arrival of what is at a place.
     #[inline]
-    pub(crate) fn fill(&self, slot: Slot) -> Fill {
-        self.fills.get(slot.0 as usize).copied().unwrap_or(Fill::PRESENT)
+    pub(crate) fn fill(&self, entry: Entry) -> Fill {
+        self.fills.get(entry.0 as usize).copied().unwrap_or(Fill::PRESENT)
     }
 
     #[inline]
-    pub(crate) fn set_fill(&mut self, slot: Slot, fill: Fill) {
-        if let Some(place) = self.fills.get_mut(slot.0 as usize) {
+    pub(crate) fn set_fill(&mut self, entry: Entry, fill: Fill) {
+        if let Some(place) = self.fills.get_mut(entry.0 as usize) {
             *place = fill;
         }
     }
 
     #[inline]
-    pub(crate) fn is_dirty(&self, slot: Slot) -> bool {
-        let (state, way) = self.state(slot);
+    pub(crate) fn is_dirty(&self, entry: Entry) -> bool {
+        let (state, way) = self.state(entry);
         state.flags & (DIRTY << (4 * way)) != 0
     }
 
     #[inline]
-    pub(crate) fn set_dirty(&mut self, slot: Slot) {
-        let (state, way) = self.state_mut(slot);
+    pub(crate) fn set_dirty(&mut self, entry: Entry) {
+        let (state, way) = self.state_mut(entry);
         state.flags |= DIRTY << (4 * way);
     }
 
     #[inline]
-    pub(crate) fn prefetched(&self, slot: Slot) -> bool {
-        let (state, way) = self.state(slot);
+    pub(crate) fn prefetched(&self, entry: Entry) -> bool {
+        let (state, way) = self.state(entry);
         state.flags & (PREFETCHED << (4 * way)) != 0
     }
 
     #[inline]
-    pub(crate) fn set_prefetched(&mut self, slot: Slot, on: bool) {
-        let (state, way) = self.state_mut(slot);
+    pub(crate) fn set_prefetched(&mut self, entry: Entry, on: bool) {
+        let (state, way) = self.state_mut(entry);
         state.flags = (state.flags & !(PREFETCHED << (4 * way)))
             | ((u64::from(on) * PREFETCHED) << (4 * way));
     }
@@ -270,7 +271,7 @@ impl Array {
         let set = self.set_of(key);
         let order = self.sets[set].order;
         (0..self.assoc)
-            .map(|at| self.keys[self.slot(set, ((order >> (4 * at)) & 15) as u32).0 as usize])
+            .map(|at| self.keys[self.entry(set, ((order >> (4 * at)) & 15) as u32).0 as usize])
             .filter(|key| *key != NONE)
             .collect()
     }
@@ -346,8 +347,8 @@ mod tests {
         for assoc in [1, 2, 5, 8, 16] {
             let mut array = Array::new(2, assoc, true, Policy::Lru);
             for key in 0..2 * u64::from(assoc) {
-                let (slot, _) = array.insert(key, Fill::PRESENT);
-                array.set_dirty(slot);
+                let (entry, _) = array.insert(key, Fill::PRESENT);
+                array.set_dirty(entry);
             }
             let kept = assoc.div_ceil(2) as usize;
             let before = [array.recency(0), array.recency(1)];

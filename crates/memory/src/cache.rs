@@ -2,13 +2,13 @@
 //! [`crate::private`].
 
 use crate::access::Depth;
-use crate::array::{Array, Slot, Victim};
+use crate::array::{Array, Entry, Victim};
 use crate::calendar::Calendar;
 use crate::fill::Fill;
 use crate::params::{L1dParams, L1iParams, LevelParams, MemoryParams};
 use crate::prefetch::{Chain, Seen};
 use crate::replacement::Policy;
-use crate::slots::Slots;
+use crate::resources::Resources;
 use crate::statistics::CacheStatistics;
 use params::ConfigError;
 
@@ -19,7 +19,7 @@ pub(crate) struct Cache {
     /// Load-to-use of a hit.
     pub(crate) latency: u64,
     /// What bounds its lines on their way; without it, whoever asked keeps their arrivals.
-    pub(crate) in_flight: Option<Slots>,
+    pub(crate) in_flight: Option<Resources>,
     /// A line that leaves it leaves everything inside it.
     pub(crate) inclusive: bool,
     pub(crate) prefetchers: Chain,
@@ -47,7 +47,7 @@ impl Cache {
         Ok(Self {
             array: Array::new(sets, common.assoc, common.in_flight > 0, policy),
             latency: common.latency,
-            in_flight: (common.in_flight > 0).then(|| Slots::new(common.in_flight)),
+            in_flight: (common.in_flight > 0).then(|| Resources::new(common.in_flight)),
             inclusive: false,
             prefetchers: Chain::new(common.key, common.prefetchers, common.every_load, p)?,
             wanted: Vec::new(),
@@ -92,27 +92,27 @@ impl Cache {
         &mut self,
         line: u64,
         cycle: u64,
-    ) -> Option<Slot> {
+    ) -> Option<Entry> {
         let by = if TIMED { cycle + self.latency } else { u64::MAX };
-        let slot = self.array.newest_settled(line, by)?;
+        let entry = self.array.newest_settled(line, by)?;
         self.statistics.hits += 1;
-        Some(slot)
+        Some(entry)
     }
 
-    /// A hit at `slot`: the cycle of use, and whether it waited for the line.
+    /// A hit at `entry`: the cycle of use, and whether it waited for the line.
     #[inline]
     pub(crate) fn hit<const TIMED: bool>(
         &mut self,
-        slot: Slot,
+        entry: Entry,
         cycle: u64,
         count: bool,
     ) -> (u64, bool) {
         self.statistics.hits += u64::from(count);
         let ready = cycle + self.latency;
-        let fill = self.array.fill(slot);
+        let fill = self.array.fill(entry);
         let waits = TIMED && fill.ready() > ready;
-        if self.array.prefetched(slot) {
-            self.array.set_prefetched(slot, false);
+        if self.array.prefetched(entry) {
+            self.array.set_prefetched(entry, false);
             self.statistics.prefetch_hits += 1;
             self.statistics.prefetches_late += u64::from(waits);
         }
@@ -120,7 +120,7 @@ impl Cache {
             return (ready, false);
         }
         let (usable, fill) = fill.used_at(cycle);
-        self.array.set_fill(slot, fill);
+        self.array.set_fill(entry, fill);
         let waits = usable > ready;
         self.statistics.hits_in_flight += u64::from(waits && count);
         (usable.max(ready), waits)
@@ -140,12 +140,12 @@ impl Cache {
         line: u64,
         fill: Fill,
         prefetch: bool,
-    ) -> (Slot, Option<Victim>) {
-        let (slot, victim) = self.array.insert(line, fill);
-        self.array.set_prefetched(slot, prefetch);
+    ) -> (Entry, Option<Victim>) {
+        let (entry, victim) = self.array.insert(line, fill);
+        self.array.set_prefetched(entry, prefetch);
         self.statistics.prefetches += u64::from(prefetch);
         self.statistics.evictions += u64::from(victim.is_some());
-        (slot, victim)
+        (entry, victim)
     }
 }
 

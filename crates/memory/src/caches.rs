@@ -35,12 +35,12 @@ impl Caches {
     /// The rest of [`Caches::load`].
     #[inline(never)]
     fn load_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
-        let Some(slot) = self.private.l1d.array.lookup(line) else {
+        let Some(entry) = self.private.l1d.array.lookup(line) else {
             self.private.l1d.statistics.misses += 1;
             let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand);
             return (brought.ready, brought.level);
         };
-        let (ready, waits) = self.private.l1d.hit::<TIMED>(slot, cycle, true);
+        let (ready, waits) = self.private.l1d.hit::<TIMED>(entry, cycle, true);
         (ready, if waits { Level::FillBuffer } else { Level::L1 })
     }
 
@@ -49,8 +49,8 @@ impl Caches {
     pub(crate) fn store<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         self.private.l1d.statistics.accesses += 1;
         match self.private.l1d.newest_and_ready::<TIMED>(line, cycle) {
-            Some(slot) => {
-                self.private.l1d.array.set_dirty(slot);
+            Some(entry) => {
+                self.private.l1d.array.set_dirty(entry);
                 (cycle + self.private.write_cycles, Level::L1)
             }
             None => self.store_search::<TIMED>(line, cycle),
@@ -60,22 +60,22 @@ impl Caches {
     /// The rest of [`Caches::store`].
     #[inline(never)]
     fn store_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
-        let Some(slot) = self.private.l1d.array.lookup(line) else {
+        let Some(entry) = self.private.l1d.array.lookup(line) else {
             self.private.l1d.statistics.misses += 1;
             let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Demand);
-            self.private.l1d.array.set_dirty(brought.slot);
+            self.private.l1d.array.set_dirty(brought.entry);
             return (brought.ready.max(cycle + self.private.write_cycles), brought.level);
         };
-        self.private.l1d.array.set_dirty(slot);
-        let (ready, waits) = self.private.l1d.hit::<TIMED>(slot, cycle, true);
+        self.private.l1d.array.set_dirty(entry);
+        let (ready, waits) = self.private.l1d.hit::<TIMED>(entry, cycle, true);
         let written = cycle + self.private.write_cycles;
         if waits { (ready.max(written), Level::FillBuffer) } else { (written, Level::L1) }
     }
 
     /// A read of the page walker, through the L1D but not counted there.
     pub(crate) fn walk<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
-        if let Some(slot) = self.private.l1d.array.lookup(line) {
-            return (self.private.l1d.hit::<TIMED>(slot, cycle, false).0, Level::L1);
+        if let Some(entry) = self.private.l1d.array.lookup(line) {
+            return (self.private.l1d.hit::<TIMED>(entry, cycle, false).0, Level::L1);
         }
         let brought = self.l1d_miss::<TIMED>(line, cycle, Who::Walk);
         (brought.ready, brought.level)
@@ -143,8 +143,8 @@ impl Caches {
     /// The rest of [`Caches::fetch`]. The L1I's prefetchers see its misses alone.
     #[inline(never)]
     fn fetch_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
-        if let Some(slot) = self.private.l1i.array.lookup(line) {
-            let (ready, waits) = self.private.l1i.hit::<TIMED>(slot, cycle, true);
+        if let Some(entry) = self.private.l1i.array.lookup(line) {
+            let (ready, waits) = self.private.l1i.hit::<TIMED>(entry, cycle, true);
             return (ready, if waits { Level::FillBuffer } else { Level::L1 });
         }
         self.private.l1i.statistics.misses += 1;

@@ -2,7 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::params::MemoryParams;
-use crate::slots::Booked;
+use crate::resources::Booked;
 use crate::statistics::DramStatistics;
 use crate::translate::PAGE_SHIFT;
 

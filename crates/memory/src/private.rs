@@ -9,7 +9,7 @@
 use params::ConfigError;
 
 use crate::access::Level;
-use crate::array::{Slot, Victim};
+use crate::array::{Entry, Victim};
 use crate::cache::{Cache, Outer};
 use crate::fill::Fill;
 use crate::params::MemoryParams;
@@ -91,7 +91,7 @@ pub(crate) struct Brought {
     /// The cycle of use.
     pub(crate) ready: u64,
     /// Its place in the cache.
-    pub(crate) slot: Slot,
+    pub(crate) entry: Entry,
     /// Where it was.
     pub(crate) level: Level,
 }
@@ -143,25 +143,25 @@ impl Private {
     ) -> Brought {
         let expected = self.expected;
         let in_flight = if TIMED { site.cache(self, shared).in_flight.as_ref() } else { None };
-        let grant = in_flight.map(|slots| slots.grant(cycle, expected));
+        let grant = in_flight.map(|resources| resources.grant(cycle, expected));
         let start = grant.map_or(cycle, |grant| grant.start);
         let (ready, level) = self.request::<TIMED>(shared, site.next(), line, start, who);
         let cache = site.cache(self, shared);
         // A prefetch that has to wait does not stand in the way of demands.
-        if let (Some(grant), Some(slots)) = (grant, &mut cache.in_flight)
+        if let (Some(grant), Some(resources)) = (grant, &mut cache.in_flight)
             && (!own || start == cycle)
         {
-            slots.hold(grant, ready);
+            resources.hold(grant, ready);
         }
         let fill = if TIMED { Fill::new(start, ready) } else { Fill::PRESENT };
         let inclusive = cache.inclusive;
-        let (slot, victim) = cache.bring(line, fill, own);
+        let (entry, victim) = cache.bring(line, fill, own);
         if let Some(victim) = victim
             && (victim.dirty || inclusive)
         {
             self.leave::<S, TIMED>(shared, site, victim, ready);
         }
-        Brought { ready, slot, level }
+        Brought { ready, entry, level }
     }
 
     /// A request to a level beyond the first, or to memory.
@@ -188,8 +188,8 @@ impl Private {
             let seen = Seen { pc: 0, addr: line << line_shift, line, missed: found.is_none() };
             cache.show(seen)
         };
-        let answer = if let Some(slot) = found {
-            (cache.hit::<TIMED>(slot, cycle, count).0, Level::Outer(depth))
+        let answer = if let Some(entry) = found {
+            (cache.hit::<TIMED>(entry, cycle, count).0, Level::Outer(depth))
         } else {
             cache.statistics.misses += u64::from(count);
             let site = Beyond(level);
@@ -263,8 +263,8 @@ impl Private {
         let Some(outer) = self.outer(shared, level) else {
             return shared.dram.write::<TIMED>(line, cycle);
         };
-        if let Some(slot) = outer.cache.array.find(line) {
-            return outer.cache.array.set_dirty(slot);
+        if let Some(entry) = outer.cache.array.find(line) {
+            return outer.cache.array.set_dirty(entry);
         }
         if outer.cache.inclusive {
             return self.write_back::<TIMED>(shared, level + 1, line, cycle);
@@ -272,8 +272,8 @@ impl Private {
         if TIMED {
             outer.port.book(cycle);
         }
-        let (slot, victim) = outer.cache.bring(line, Fill::PRESENT, false);
-        outer.cache.array.set_dirty(slot);
+        let (entry, victim) = outer.cache.bring(line, Fill::PRESENT, false);
+        outer.cache.array.set_dirty(entry);
         if let Some(victim) = victim
             && victim.dirty
         {

@@ -6,8 +6,8 @@ use crate::caches::Caches;
 use crate::fill::Fill;
 use crate::params::MemoryParams;
 use crate::replacement::Policy;
+use crate::resources::Resources;
 use crate::shared::{Place, Shared};
-use crate::slots::Slots;
 use crate::statistics::{TlbStatistics, WalkStatistics};
 
 /// 4 KB pages.
@@ -59,18 +59,18 @@ impl Tlb {
     #[inline]
     fn find<const TIMED: bool>(&mut self, page: u64, cycle: u64, latency: u64) -> Option<u64> {
         self.statistics.accesses += 1;
-        let Some(slot) = self.array.lookup(page) else {
+        let Some(entry) = self.array.lookup(page) else {
             self.statistics.misses += 1;
             return None;
         };
         self.statistics.hits += 1;
         let ready = cycle + latency;
-        let fill = self.array.fill(slot);
+        let fill = self.array.fill(entry);
         if !TIMED || fill.ready() <= ready {
             return Some(ready);
         }
         let (usable, fill) = fill.used_at(cycle);
-        self.array.set_fill(slot, fill);
+        self.array.set_fill(entry, fill);
         Some(usable.max(ready))
     }
 }
@@ -86,7 +86,7 @@ pub(crate) struct Translation {
     itlb: Tlb,
     stlb: Tlb,
     pde: Array,
-    walkers: Slots,
+    walkers: Resources,
     stlb_latency: u64,
     walk_cycles: u64,
     code_pages: u64,
@@ -106,7 +106,7 @@ impl Translation {
             itlb: Tlb::new(p.itlb.entries, p.itlb.assoc),
             stlb: Tlb::new(p.stlb.entries, p.stlb.assoc),
             pde: Tlb::new(p.walk.pde_entries, p.walk.pde_assoc).array,
-            walkers: Slots::new(p.walk.walkers),
+            walkers: Resources::new(p.walk.walkers),
             stlb_latency: p.stlb.latency,
             walk_cycles: p.walk.cycles,
             code_pages: p.page_fault.code_pages,

@@ -19,7 +19,7 @@ mod writer;
 
 pub use format::{Header, Totals, VERSION};
 pub use reader::FileSource;
-pub use writer::Recorder;
+pub use writer::RecordingWriter;
 
 #[cfg(test)]
 mod tests;

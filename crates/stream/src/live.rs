@@ -1,11 +1,11 @@
 //! The live form: shared memory between the feeder inside QEMU and the consumer.
 //!
 //! ```text
-//! producer: threads fill slots ──full──> consumer copies them into packets
+//! producer: threads fill buffers ──full──> consumer copies them into packets
 //!               ^────────────free──────────┘
 //! ```
-//! Memory is bounded by [`layout::SLOTS`]; a producer without a free slot sleeps. Neither side can
-//! hang for good: each looks after the other while it sleeps. See `docs/stream.md`.
+//! Memory is bounded by [`layout::BUFFERS`]; a producer without a free buffer sleeps. Neither side
+//! can hang for good: each looks after the other while it sleeps. See `docs/stream.md`.
 
 pub mod futex;
 pub mod layout;

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! malloc, free, … (hooks.rs) ──> the C library's __libc_malloc, …
-//!        └──> log::record ──> a slot of the raw file in shared memory (traces::raw)
-//!                └ setup.rs: which file, which process; log.rs: room for more slots
+//!        └──> log::record ──> a record of the raw file in shared memory (traces::raw)
+//!                └ setup.rs: which file, which process; log.rs: room for more records
 //! ```
 //! Nothing here allocates, locks or keeps a file open: the hooks run before `main`, in every
 //! thread and inside the dynamic linker. The real functions are those that the C library exports

@@ -1,10 +1,10 @@
-//! Slots: taking one, filling it, and making room for more.
+//! Records: taking one, filling it, and making room for more.
 
 use crate::setup::{self, Claim, PATH_BYTES};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use traces::raw::{Kind, RawHeader, SLOT_BYTES, SLOTS_OFFSET, Slot, key};
+use traces::raw::{Kind, RECORD_BYTES, RECORDS_OFFSET, RawHeader, Record, key};
 
 /// Nothing is known yet.
 const NEW: u8 = 0;
@@ -15,14 +15,14 @@ const RECORDING: u8 = 2;
 /// Events are not written: no file, or another process's.
 const SILENT: u8 = 3;
 
-/// Slots that are made ready at a time (16 MB).
+/// Records that are made ready at a time (16 MB).
 const CHUNK: u64 = 1 << 19;
 
 static STATE: AtomicU8 = AtomicU8::new(NEW);
 static FILE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 static ALIVE: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
 static PID: AtomicU32 = AtomicU32::new(0);
-/// Slots that the mapping has room for.
+/// Records that the mapping has room for.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 static GROWING: AtomicBool = AtomicBool::new(false);
 
@@ -97,7 +97,7 @@ fn set_up() {
             FILE.store(file, Ordering::Relaxed);
             ALIVE.store(alive, Ordering::Relaxed);
             PID.store(pid, Ordering::Relaxed);
-            LIMIT.store(((bytes - SLOTS_OFFSET) / SLOT_BYTES) as u64, Ordering::Relaxed);
+            LIMIT.store(((bytes - RECORDS_OFFSET) / RECORD_BYTES) as u64, Ordering::Relaxed);
             RECORDING
         }
     };
@@ -112,18 +112,18 @@ fn write(header: &RawHeader, kind: Kind, align_log: u8, address: usize, bytes: u
         header.lost.fetch_add(1, Ordering::Relaxed);
         return;
     }
-    // SAFETY: `ready` slots are mapped and have room in the file; this one is this thread's.
-    let slot = unsafe {
-        let start = FILE.load(Ordering::Relaxed).add(SLOTS_OFFSET);
-        &*start.cast::<Slot>().add(number as usize)
+    // SAFETY: `ready` records are mapped and have room in the file; this one is this thread's.
+    let record = unsafe {
+        let start = FILE.load(Ordering::Relaxed).add(RECORDS_OFFSET);
+        &*start.cast::<Record>().add(number as usize)
     };
-    slot.time_ns.store(now_ns(), Ordering::Relaxed);
-    slot.address.store(address as u64, Ordering::Relaxed);
-    slot.bytes.store(bytes as u64, Ordering::Relaxed);
-    slot.key.store(key(kind, align_log, thread()), Ordering::Release);
+    record.time_ns.store(now_ns(), Ordering::Relaxed);
+    record.address.store(address as u64, Ordering::Relaxed);
+    record.bytes.store(bytes as u64, Ordering::Relaxed);
+    record.key.store(key(kind, align_log, thread()), Ordering::Release);
 }
 
-/// Makes slots ready up to `number`. False if there is no room: a write without room in the file
+/// Makes records ready up to `number`. False if there is no room: a write without room in the file
 /// would kill the program.
 #[cold]
 fn grow(header: &RawHeader, number: u64) -> bool {
@@ -141,16 +141,16 @@ fn grow(header: &RawHeader, number: u64) -> bool {
     number < ready
 }
 
-/// Has the file system promise room for a chunk of slots.
+/// Has the file system promise room for a chunk of records.
 fn reserve(from: u64) -> bool {
-    let start = SLOTS_OFFSET as u64 + from * SLOT_BYTES as u64;
+    let start = RECORDS_OFFSET as u64 + from * RECORD_BYTES as u64;
     // SAFETY: the path was written before `RECORDING`; the descriptor is this function's own.
     unsafe {
         let fd = libc::open(PATH.0.get().cast(), libc::O_RDWR | libc::O_CLOEXEC);
         if fd < 0 {
             return false;
         }
-        let bytes = CHUNK * SLOT_BYTES as u64;
+        let bytes = CHUNK * RECORD_BYTES as u64;
         let mut done = libc::fallocate(fd, 0, start as i64, bytes as i64) == 0;
         if !done && errno() == libc::EOPNOTSUPP {
             done = libc::ftruncate(fd, (start + bytes) as i64) == 0;

@@ -3,11 +3,11 @@
 use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
-use traces::raw::{MAGIC, RawHeader, SLOTS_OFFSET, VARIABLE};
+use traces::raw::{MAGIC, RECORDS_OFFSET, RawHeader, VARIABLE};
 
 /// Longest path of a raw file, with its zero.
 pub const PATH_BYTES: usize = 4096;
-/// Address space for slots, the first that the system grants: 64 GB down to 64 MB.
+/// Address space for records, the first that the system grants: 64 GB down to 64 MB.
 const SPACES: [usize; 4] = [1 << 36, 1 << 32, 1 << 29, 1 << 26];
 
 /// A raw file that this process may write.
@@ -59,7 +59,7 @@ fn map(fd: i32, bytes: usize) -> Option<*mut u8> {
     // SAFETY: a new mapping of an open file.
     let at = unsafe {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
-        libc::mmap(null_mut(), bytes.max(SLOTS_OFFSET), access, flags, fd, 0)
+        libc::mmap(null_mut(), bytes.max(RECORDS_OFFSET), access, flags, fd, 0)
     };
     (at != libc::MAP_FAILED).then_some(at.cast())
 }

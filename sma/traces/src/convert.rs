@@ -1,7 +1,7 @@
-//! From the recorder's slots to a trace: addresses become numbers.
+//! From the recorder's records to a trace: addresses become numbers.
 
 use crate::event::{Action, Event, Header, Source, Totals};
-use crate::raw::{Entry, Kind, MAGIC, RawHeader, SLOT_BYTES, SLOTS_OFFSET};
+use crate::raw::{Entry, Kind, MAGIC, RECORD_BYTES, RECORDS_OFFSET, RawHeader};
 use crate::writer::Writer;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
@@ -22,19 +22,19 @@ pub struct Converted {
 /// # Errors
 /// Those of the files; a raw file without a header is invalid data.
 pub fn convert(mut raw: impl Read, out: impl Write, header: &Header) -> Result<Converted> {
-    let mut page = vec![0; SLOTS_OFFSET];
+    let mut page = vec![0; RECORDS_OFFSET];
     raw.read_exact(&mut page)?;
     let head = raw_header(&page)?;
-    let slots = head.next.load(Ordering::Relaxed).min(head.ready.load(Ordering::Relaxed));
+    let records = head.next.load(Ordering::Relaxed).min(head.ready.load(Ordering::Relaxed));
     let mut conversion = Conversion::new(Writer::new(out, header)?);
-    let mut slot = [0; SLOT_BYTES];
-    for _ in 0..slots {
+    let mut record = [0; RECORD_BYTES];
+    for _ in 0..records {
         // The file ends where its room ended.
-        match raw.read_exact(&mut slot) {
+        match raw.read_exact(&mut record) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
             done => done?,
         }
-        conversion.take(&Entry::from_bytes(&slot))?;
+        conversion.take(&Entry::from_bytes(&record))?;
     }
     let recorder = Totals {
         failed: head.failed.load(Ordering::Relaxed),
@@ -177,20 +177,20 @@ mod tests {
     use crate::raw::key;
     use crate::reader::Trace;
 
-    fn raw(slots: &[(Kind, u32, u64, u64)], spare: usize) -> Vec<u8> {
-        let mut file = vec![0; SLOTS_OFFSET];
+    fn raw(records: &[(Kind, u32, u64, u64)], spare: usize) -> Vec<u8> {
+        let mut file = vec![0; RECORDS_OFFSET];
         file[..8].copy_from_slice(&MAGIC.to_le_bytes());
         file[8..12].copy_from_slice(&77u32.to_le_bytes());
         file[12..16].copy_from_slice(&2u32.to_le_bytes());
-        let count = (slots.len() + spare) as u64;
+        let count = (records.len() + spare) as u64;
         file[16..24].copy_from_slice(&count.to_le_bytes());
         file[24..32].copy_from_slice(&count.to_le_bytes());
-        for (at, &(kind, thread, address, bytes)) in slots.iter().enumerate() {
+        for (at, &(kind, thread, address, bytes)) in records.iter().enumerate() {
             for word in [1000 + at as u64, address, bytes, key(kind, 6, thread)] {
                 file.extend(word.to_le_bytes());
             }
         }
-        file.resize(file.len() + spare * SLOT_BYTES, 0);
+        file.resize(file.len() + spare * RECORD_BYTES, 0);
         file
     }
 

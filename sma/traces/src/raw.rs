@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! page 0   RawHeader
-//! page 1…  slots of 32 bytes, in the order in which they were taken
+//! page 1…  records of 32 bytes, in the order in which they were taken
 //! ```
-//! An allocation's slot is taken after the allocator has returned, a free's before the allocator is
-//! called. So whoever gets an address again has a later slot than whoever gave it back.
+//! An allocation's record is taken after the allocator has returned, a free's before the allocator
+//! is called. So whoever gets an address again has a later record than whoever gave it back.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub const VARIABLE: &str = "MALLACC_RECORD_MALLOCS";
 /// The first word of the file: "MALLRAW1" as a little-endian number.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"MALLRAW1");
-/// Where the slots begin.
-pub const SLOTS_OFFSET: usize = 4096;
-/// Bytes of a slot.
-pub const SLOT_BYTES: usize = 32;
+/// Where the records begin.
+pub const RECORDS_OFFSET: usize = 4096;
+/// Bytes of a record.
+pub const RECORD_BYTES: usize = 32;
 
 /// The first page.
 #[repr(C)]
@@ -29,17 +29,17 @@ pub struct RawHeader {
     pub pid: AtomicU32,
     /// Processes that found another one recorded.
     pub children: AtomicU32,
-    /// The next slot.
+    /// The next record.
     pub next: AtomicU64,
-    /// Slots that the file system has promised room for.
+    /// Records that the file system has promised room for.
     pub ready: AtomicU64,
-    /// Events without a slot.
+    /// Events without a record.
     pub lost: AtomicU64,
     /// Allocations that failed.
     pub failed: AtomicU64,
 }
 
-/// Kinds of a slot. Empty slots are 0.
+/// Kinds of a record. Empty records are 0.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -72,10 +72,10 @@ impl Kind {
     ];
 }
 
-/// One slot. The key is written last.
+/// One record. The key is written last.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Slot {
+pub struct Record {
     /// Nanoseconds of the monotonic clock.
     pub time_ns: AtomicU64,
     /// See [`Kind`].
@@ -86,14 +86,15 @@ pub struct Slot {
     pub key: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && size_of::<RawHeader>() <= SLOTS_OFFSET);
+const _: () =
+    assert!(size_of::<Record>() == RECORD_BYTES && size_of::<RawHeader>() <= RECORDS_OFFSET);
 
 /// Kind in bits 0 to 7, the alignment's logarithm in bits 8 to 15, the thread in the upper half.
 pub const fn key(kind: Kind, align_log: u8, thread: u32) -> u64 {
     kind as u64 | (align_log as u64) << 8 | (thread as u64) << 32
 }
 
-/// A slot's contents, as numbers.
+/// A record's contents, as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Nanoseconds of the monotonic clock.
@@ -107,8 +108,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// From the bytes of a slot.
-    pub fn from_bytes(bytes: &[u8; SLOT_BYTES]) -> Self {
+    /// From the bytes of a record.
+    pub fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Self {
         let word = |at: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[at..at + 8]);

@@ -7,7 +7,7 @@ mod blocks;
 mod common;
 mod paper;
 mod runs;
-mod study;
+mod sma;
 
 pub use blocks::{BlockArgs, Validate, ValidateBlocksArgs, ValidateHostArgs, ValidateMemoryArgs};
 pub use common::{Format, ReportArgs};
@@ -16,7 +16,7 @@ pub use runs::{
     AreaArgs, ListArgs, MicroArgs, OperationsArgs, PageArgs, RecordArgs, ReplayArgs, RunArgs,
     ShowArgs,
 };
-pub use study::{RecordMallocsArgs, SmaStudyArgs, StudyFormat};
+pub use sma::{RecordMallocsArgs, SmaStudyArgs, StudyFormat};
 
 const EXAMPLES: &str = "\
 Examples:

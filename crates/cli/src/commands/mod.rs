@@ -13,4 +13,4 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod run;
-pub mod study;
+pub mod sma_study;

@@ -1,7 +1,7 @@
 //! Traces written and read back, whole, cut and changed.
 
 use super::writer::Sink;
-use super::{FileSource, Header, Recorder, Totals, VERSION};
+use super::{FileSource, Header, RecordingWriter, Totals, VERSION};
 use crate::event::{Control, block, control, mem, value};
 use crate::{BlockDef, Packet, Source, StreamError};
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn header() -> Header {
 
 fn record(packets: &[Packet]) -> Vec<u8> {
     let memory = Memory::default();
-    let mut recorder = Recorder::into_sink(memory.clone(), "t".into(), &header()).unwrap();
+    let mut recorder = RecordingWriter::into_sink(memory.clone(), "t".into(), &header()).unwrap();
     for packet in packets {
         recorder.write(&mut packet.clone()).unwrap();
     }
@@ -229,7 +229,7 @@ fn a_full_disk_is_reported_and_what_was_written_stays_readable() {
     let packets = program(60, 20_000);
     let room = record(&packets).len() * 2 / 3;
     let memory = Memory { room: Some(room), ..Memory::default() };
-    let mut recorder = Recorder::into_sink(memory.clone(), "t".into(), &header()).unwrap();
+    let mut recorder = RecordingWriter::into_sink(memory.clone(), "t".into(), &header()).unwrap();
     let failed = packets.iter().find_map(|p| recorder.write(&mut p.clone()).err());
     let error = failed.or_else(|| recorder.finish().err()).expect("the disk is full");
     let StreamError::Recording { kept_packets, source, .. } = error else { panic!("{error}") };
@@ -253,7 +253,7 @@ fn a_device_without_room_is_an_error_with_its_reason() {
         skips::without("there is no /dev/full");
         return;
     }
-    let error = Recorder::create(path, &header()).err().expect("no room");
+    let error = RecordingWriter::create(path, &header()).err().expect("no room");
     assert!(error.to_string().contains("No space left"), "{error}");
 }
 

@@ -30,13 +30,13 @@ impl Sink for File {
 }
 
 /// Writes a trace.
-pub struct Recorder {
+pub struct RecordingWriter {
     send: Option<SyncSender<Packet>>,
     spare: Receiver<Packet>,
     worker: Option<JoinHandle<Result<Totals, StreamError>>>,
 }
 
-impl Recorder {
+impl RecordingWriter {
     /// Begins a trace at `path`; an existing file is replaced.
     pub fn create(path: &Path, header: &Header) -> Result<Self, StreamError> {
         let file = File::create(path).map_err(|source| StreamError::Io {

@@ -1,12 +1,12 @@
 //! How the shared memory between feeder and consumer is laid out.
 //!
 //! ```text
-//! Head   counters, the queue of full slots, the queue of free slots
-//! Slot 0 SlotHead + SLOT_WORDS words       a run of one thread's events, or block definitions
+//! Head      counters, the queue of full buffers, the queue of free buffers
+//! Buffer 0  BufferHead + BUFFER_WORDS words: a run of one thread's events, or block definitions
 //! …
 //! ```
-//! Each side writes its own counters; a slot belongs to exactly one side at a time. Slots travel
-//! through two queues that can hold all of them, so no queue is ever full.
+//! Each side writes its own counters; a buffer belongs to exactly one side at a time. Buffers
+//! travel through two queues that can hold all of them, so no queue is ever full.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -14,49 +14,49 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"MallRing");
 /// Changes with any change of this layout; feeder and consumer must agree.
 pub const RING_VERSION: u32 = 2;
-/// Slots in the ring. 64 slots of 320 KiB are 20 MiB: the bound on memory.
-pub const SLOTS: usize = 64;
-/// A slot is full when it holds this many words.
+/// Buffers in the ring. 64 buffers of 320 KiB are 20 MiB: the bound on memory.
+pub const BUFFERS: usize = 64;
+/// A buffer is full when it holds this many words.
 pub const FULL_WORDS: usize = 32 << 10;
 /// Words beyond [`FULL_WORDS`], so that a block's events fit without a check for each of them.
 pub const SLACK_WORDS: usize = 8 << 10;
-/// Words of a slot.
-pub const SLOT_WORDS: usize = FULL_WORDS + SLACK_WORDS;
+/// Words of a buffer.
+pub const BUFFER_WORDS: usize = FULL_WORDS + SLACK_WORDS;
 
-/// What a slot holds.
+/// What a buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum SlotKind {
+pub enum BufferKind {
     /// Event words of one thread.
     Events = 1,
     /// Block definitions as bytes, see [`crate::live::wire`].
     Blocks = 2,
 }
 
-/// Whether a slot is being filled. The consumer looks at it only after the producer died.
-pub mod slot_state {
+/// Whether a buffer is being filled. The consumer looks at it only after the producer died.
+pub mod buffer_state {
     /// Not in use, in a queue, or with the consumer.
     pub const IDLE: u32 = 0;
     /// The producer is filling it.
     pub const ACTIVE: u32 = 1;
 }
 
-/// The start of each slot. `cursor`, `limit` and `base` are addresses in the producer.
+/// The start of each buffer. `cursor`, `limit` and `base` are addresses in the producer.
 #[repr(C, align(64))]
-pub struct SlotHead {
+pub struct BufferHead {
     /// Where the next word goes.
     pub cursor: *mut u64,
-    /// The slot is full when `cursor` reaches it.
+    /// The buffer is full when `cursor` reaches it.
     pub limit: *mut u64,
-    /// The slot's first word.
+    /// The buffer's first word.
     pub base: *mut u64,
     /// The block word of the repeated string instruction that may be going on, else 0.
     pub rep_word: u64,
     /// Up to where the events of that instruction were checked.
     pub rep_at: *mut u64,
-    /// See [`slot_state`].
+    /// See [`buffer_state`].
     pub state: AtomicU32,
-    /// A [`SlotKind`].
+    /// A [`BufferKind`].
     pub kind: u32,
     /// The guest thread.
     pub thread: u32,
@@ -64,13 +64,13 @@ pub struct SlotHead {
     pub len: u32,
 }
 
-/// A slot: its head and its words.
+/// A buffer: its head and its words.
 #[repr(C, align(64))]
-pub struct Slot {
+pub struct Buffer {
     /// Bookkeeping.
-    pub head: SlotHead,
+    pub head: BufferHead,
     /// Contents.
-    pub words: [u64; SLOT_WORDS],
+    pub words: [u64; BUFFER_WORDS],
 }
 
 /// Life of the producer.
@@ -83,9 +83,9 @@ pub mod ring_state {
     pub const FINISHED: u32 = 2;
 }
 
-/// A queue of slot numbers: one side puts, the other takes.
+/// A queue of buffer numbers: one side puts, the other takes.
 #[repr(C, align(64))]
-pub struct SlotQueue {
+pub struct BufferQueue {
     /// How many were ever put, modulo 2^32. A futex: takers wait on it.
     pub put: AtomicU32,
     /// Set while the taker sleeps.
@@ -93,7 +93,7 @@ pub struct SlotQueue {
     /// How many were ever taken, modulo 2^32; kept here so that a new image can go on.
     pub taken: AtomicU32,
     /// The numbers.
-    pub items: [AtomicU32; SLOTS],
+    pub items: [AtomicU32; BUFFERS],
 }
 
 /// The start of the shared memory.
@@ -125,10 +125,10 @@ pub struct Head {
     /// Set by the consumer before the program starts: files look as if nobody had read them since
     /// they were written. See `docs/stream.md`, "Deterministic runs".
     pub hide_access_times: AtomicU32,
-    /// Full slots, producer to consumer.
-    pub full: SlotQueue,
-    /// Empty slots, consumer to producer.
-    pub free: SlotQueue,
+    /// Full buffers, producer to consumer.
+    pub full: BufferQueue,
+    /// Empty buffers, consumer to producer.
+    pub free: BufferQueue,
 }
 
 /// The whole shared memory.
@@ -136,8 +136,8 @@ pub struct Head {
 pub struct Ring {
     /// Counters and queues.
     pub head: Head,
-    /// The slots.
-    pub slots: [Slot; SLOTS],
+    /// The buffers.
+    pub buffers: [Buffer; BUFFERS],
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The shared memory: made by the consumer, opened by the producer through a path.
 
-use super::layout::{RING_MAGIC, RING_VERSION, Ring, SLOTS, Slot, SlotKind, slot_state};
+use super::layout::{BUFFERS, Buffer, BufferKind, RING_MAGIC, RING_VERSION, Ring, buffer_state};
 use crate::StreamError;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,7 @@ pub struct Map {
     ring: NonNull<Ring>,
 }
 
-// SAFETY: what both sides touch is atomic, and a slot is touched only by the side that owns it,
+// SAFETY: what both sides touch is atomic, and a buffer is touched only by the side that owns it,
 // which its queues hand over with release and acquire.
 unsafe impl Send for Map {}
 // SAFETY: as above.
@@ -74,36 +74,36 @@ impl Map {
         unsafe { self.ring.as_ref() }
     }
 
-    /// Slot `index`, which the caller must own before reading or writing through the pointer.
-    pub fn slot(&self, index: usize) -> *mut Slot {
-        assert!(index < SLOTS, "slot {index} of {SLOTS}");
+    /// Buffer `index`, which the caller must own before reading or writing through the pointer.
+    pub fn buffer(&self, index: usize) -> *mut Buffer {
+        assert!(index < BUFFERS, "buffer {index} of {BUFFERS}");
         // SAFETY: in bounds; no reference is made.
-        unsafe { (&raw mut (*self.ring.as_ptr()).slots[index]).cast() }
+        unsafe { (&raw mut (*self.ring.as_ptr()).buffers[index]).cast() }
     }
 
-    /// Which slot of this ring `slot` is, if it is one.
-    pub fn index_of(&self, slot: *const Slot) -> Option<usize> {
-        let first = self.slot(0) as usize;
-        let index = (slot as usize).checked_sub(first)? / size_of::<Slot>();
-        (index < SLOTS).then_some(index)
+    /// Which buffer of this ring `buffer` is, if it is one.
+    pub fn index_of(&self, buffer: *const Buffer) -> Option<usize> {
+        let first = self.buffer(0) as usize;
+        let index = (buffer as usize).checked_sub(first)? / size_of::<Buffer>();
+        (index < BUFFERS).then_some(index)
     }
 
-    /// Slots that a producer was filling when it ended: definitions first, then by thread.
+    /// Buffers that a producer was filling when it ended: definitions first, then by thread.
     ///
     /// Their length is worked out from the cursor. Call only when that producer is gone.
     pub fn orphans(&self) -> Vec<u32> {
         let mut found = Vec::new();
-        for index in 0..SLOTS {
-            let slot = self.slot(index);
-            // SAFETY: the producer is gone, so nobody writes the slot.
-            let head = unsafe { &mut (*slot).head };
-            if head.state.load(Relaxed) == slot_state::ACTIVE {
+        for index in 0..BUFFERS {
+            let buffer = self.buffer(index);
+            // SAFETY: the producer is gone, so nobody writes the buffer.
+            let head = unsafe { &mut (*buffer).head };
+            if head.state.load(Relaxed) == buffer_state::ACTIVE {
                 let bytes = (head.cursor as usize).saturating_sub(head.base as usize);
-                if head.kind == SlotKind::Events as u32 {
+                if head.kind == BufferKind::Events as u32 {
                     head.len = (bytes / 8) as u32;
                 }
-                head.state.store(slot_state::IDLE, Release);
-                found.push((head.kind != SlotKind::Blocks as u32, head.thread, index as u32));
+                head.state.store(buffer_state::IDLE, Release);
+                found.push((head.kind != BufferKind::Blocks as u32, head.thread, index as u32));
             }
         }
         found.sort_unstable();
@@ -161,8 +161,8 @@ pub fn create() -> Result<(Map, Backing), StreamError> {
     let head = &map.ring().head;
     head.consumer_pid.store(std::process::id(), Relaxed);
     head.version.store(RING_VERSION, Relaxed);
-    for slot in 0..SLOTS as u32 {
-        head.free.put(slot);
+    for buffer in 0..BUFFERS as u32 {
+        head.free.put(buffer);
     }
     head.magic.store(RING_MAGIC, Release);
     Ok((map, backing))

@@ -1,8 +1,8 @@
 //! The feeder's end of the ring. No locks in here: the caller sees to it that one thread at a time
 //! uses a [`Producer`].
 
-use super::layout::{FULL_WORDS, SLOT_WORDS, SLOTS, Slot, SlotHead, SlotKind};
-use super::layout::{ring_state, slot_state};
+use super::layout::{BUFFER_WORDS, BUFFERS, Buffer, BufferHead, BufferKind, FULL_WORDS};
+use super::layout::{buffer_state, ring_state};
 use super::map::Map;
 use super::wire;
 use crate::{BlockDef, StreamError};
@@ -10,16 +10,16 @@ use std::path::Path;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// How long to sleep for a free slot before looking whether the consumer still lives.
+/// How long to sleep for a free buffer before looking whether the consumer still lives.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Threads beyond this many fill memory of their own, so that slots are left to circulate.
-const THREADS_IN_RING: u32 = SLOTS as u32 / 2;
+/// Threads beyond this many fill memory of their own, so that buffers are left to circulate.
+const THREADS_IN_RING: u32 = BUFFERS as u32 / 2;
 
 /// The producer's end.
 pub struct Producer {
     map: Map,
-    /// The slot that collects block definitions.
-    blocks: *mut Slot,
+    /// The buffer that collects block definitions.
+    blocks: *mut Buffer,
     scratch: Vec<u8>,
     threads: u32,
     first_image: bool,
@@ -39,8 +39,8 @@ impl Producer {
             let ring: *const _ = map.ring();
             libc::madvise(ring.cast_mut().cast(), size_of_val(map.ring()), libc::MADV_DONTFORK);
         }
-        for slot in map.orphans() {
-            head.full.put(slot);
+        for buffer in map.orphans() {
+            head.full.put(buffer);
         }
         head.producer_pid.store(std::process::id(), Relaxed);
         head.state.store(ring_state::ATTACHED, Release);
@@ -81,76 +81,76 @@ impl Producer {
         self.map.ring().head.broken_markers.fetch_add(n as u64, Relaxed);
     }
 
-    /// A slot for a new thread to fill.
-    pub fn first_slot(&mut self, thread: u32) -> *mut Slot {
+    /// A buffer for a new thread to fill.
+    pub fn first_buffer(&mut self, thread: u32) -> *mut Buffer {
         self.threads += 1;
-        let slot = (self.threads <= THREADS_IN_RING).then(|| self.acquire()).flatten();
-        let slot = slot.unwrap_or_else(private_slot);
-        reset(slot, SlotKind::Events, thread);
-        slot
+        let buffer = (self.threads <= THREADS_IN_RING).then(|| self.acquire()).flatten();
+        let buffer = buffer.unwrap_or_else(private_buffer);
+        reset(buffer, BufferKind::Events, thread);
+        buffer
     }
 
-    /// Publishes what `slot` holds and gives back the slot to fill next, which may be the same.
-    /// When the consumer has left, what `slot` holds is forgotten.
+    /// Publishes what `buffer` holds and gives back the buffer to fill next, which may be the same.
+    /// When the consumer has left, what `buffer` holds is forgotten.
     ///
     /// # Safety
-    /// `slot` came from this producer, and no other thread uses it.
-    pub unsafe fn publish(&mut self, slot: *mut Slot) -> *mut Slot {
-        // SAFETY: the caller owns the slot.
+    /// `buffer` came from this producer, and no other thread uses it.
+    pub unsafe fn publish(&mut self, buffer: *mut Buffer) -> *mut Buffer {
+        // SAFETY: the caller owns the buffer.
         let (thread, len) = unsafe {
-            let head = &mut (*slot).head;
+            let head = &mut (*buffer).head;
             (head.thread, head.cursor.offset_from(head.base) as usize)
         };
         if len == 0 {
-            return slot;
+            return buffer;
         }
         if self.detached() {
-            reset(slot, SlotKind::Events, thread);
-            return slot;
+            reset(buffer, BufferKind::Events, thread);
+            return buffer;
         }
         self.publish_blocks();
-        let ours = self.map.index_of(slot);
+        let ours = self.map.index_of(buffer);
         let next = match self.acquire() {
             Some(next) => next,
             None => {
-                reset(slot, SlotKind::Events, thread);
-                return slot;
+                reset(buffer, BufferKind::Events, thread);
+                return buffer;
             }
         };
         let (send, keep) = if ours.is_some() {
-            (slot, next)
+            (buffer, next)
         } else {
-            // SAFETY: both slots are ours and differ; `len` words of `slot` are written.
+            // SAFETY: both buffers are ours and differ; `len` words of `buffer` are written.
             unsafe {
-                let len = len.min(SLOT_WORDS);
-                reset(next, SlotKind::Events, thread);
+                let len = len.min(BUFFER_WORDS);
+                reset(next, BufferKind::Events, thread);
                 let to = (&raw mut (*next).words).cast::<u64>();
-                std::ptr::copy_nonoverlapping((&raw const (*slot).words).cast(), to, len);
+                std::ptr::copy_nonoverlapping((&raw const (*buffer).words).cast(), to, len);
             }
-            (next, slot)
+            (next, buffer)
         };
         self.send(send, len as u32);
-        reset(keep, SlotKind::Events, thread);
+        reset(keep, BufferKind::Events, thread);
         keep
     }
 
-    /// Publishes the last events of a thread and takes its slot back.
+    /// Publishes the last events of a thread and takes its buffer back.
     ///
     /// # Safety
-    /// As for [`Self::publish`]; `slot` must not be used again.
-    pub unsafe fn retire(&mut self, slot: *mut Slot) {
+    /// As for [`Self::publish`]; `buffer` must not be used again.
+    pub unsafe fn retire(&mut self, buffer: *mut Buffer) {
         // SAFETY: passed on to the caller.
-        let slot = unsafe { self.publish(slot) };
+        let buffer = unsafe { self.publish(buffer) };
         self.threads = self.threads.saturating_sub(1);
-        match self.map.index_of(slot) {
+        match self.map.index_of(buffer) {
             Some(index) => {
-                // SAFETY: the slot is ours. It goes straight back through the consumer, because
-                // the queue of free slots has one putter.
-                unsafe { (*slot).head.state.store(slot_state::IDLE, Relaxed) };
-                self.send(self.map.slot(index), 0);
+                // SAFETY: the buffer is ours. It goes straight back through the consumer, because
+                // the queue of free buffers has one putter.
+                unsafe { (*buffer).head.state.store(buffer_state::IDLE, Relaxed) };
+                self.send(self.map.buffer(index), 0);
             }
-            // SAFETY: made by `private_slot` and not used again.
-            None => drop(unsafe { Box::from_raw(slot) }),
+            // SAFETY: made by `private_buffer` and not used again.
+            None => drop(unsafe { Box::from_raw(buffer) }),
         }
     }
 
@@ -166,20 +166,20 @@ impl Producer {
         wire::encode(block, &mut bytes);
         let need = bytes.len();
         if !self.blocks.is_null() {
-            // SAFETY: `blocks` is a slot of ours.
+            // SAFETY: `blocks` is a buffer of ours.
             let used = unsafe { (*self.blocks).head.len } as usize;
             if used + need > FULL_WORDS * 8 {
                 self.publish_blocks();
             }
         }
         if self.blocks.is_null()
-            && let Some(slot) = self.acquire()
+            && let Some(buffer) = self.acquire()
         {
-            reset(slot, SlotKind::Blocks, 0);
-            self.blocks = slot;
+            reset(buffer, BufferKind::Blocks, 0);
+            self.blocks = buffer;
         }
         if !self.blocks.is_null() {
-            // SAFETY: the slot is ours and has room for `need` bytes after the first `len`.
+            // SAFETY: the buffer is ours and has room for `need` bytes after the first `len`.
             unsafe {
                 let head = &mut (*self.blocks).head;
                 let to = (&raw mut (*self.blocks).words).cast::<u8>().add(head.len as usize);
@@ -199,35 +199,35 @@ impl Producer {
     }
 
     fn publish_blocks(&mut self) {
-        let slot = std::mem::replace(&mut self.blocks, std::ptr::null_mut());
-        if !slot.is_null() {
-            // SAFETY: the slot is ours.
-            let len = unsafe { (*slot).head.len };
-            self.send(slot, len);
+        let buffer = std::mem::replace(&mut self.blocks, std::ptr::null_mut());
+        if !buffer.is_null() {
+            // SAFETY: the buffer is ours.
+            let len = unsafe { (*buffer).head.len };
+            self.send(buffer, len);
         }
     }
 
-    fn send(&self, slot: *mut Slot, len: u32) {
-        if let Some(index) = self.map.index_of(slot) {
-            // SAFETY: the slot is still ours; `put` hands it over.
+    fn send(&self, buffer: *mut Buffer, len: u32) {
+        if let Some(index) = self.map.index_of(buffer) {
+            // SAFETY: the buffer is still ours; `put` hands it over.
             unsafe {
-                (*slot).head.len = len;
-                (*slot).head.state.store(slot_state::IDLE, Relaxed);
+                (*buffer).head.len = len;
+                (*buffer).head.state.store(buffer_state::IDLE, Relaxed);
             }
             self.map.ring().head.full.put(index as u32);
         }
     }
 
-    /// Waits for a free slot; `None` once the consumer has left or died.
-    fn acquire(&self) -> Option<*mut Slot> {
+    /// Waits for a free buffer; `None` once the consumer has left or died.
+    fn acquire(&self) -> Option<*mut Buffer> {
         let head = &self.map.ring().head;
         loop {
             if self.detached() {
                 return None;
             }
             match head.free.take() {
-                Some(index) if (index as usize) < SLOTS => {
-                    return Some(self.map.slot(index as usize));
+                Some(index) if (index as usize) < BUFFERS => {
+                    return Some(self.map.buffer(index as usize));
                 }
                 Some(_) => head.detach.store(1, Relaxed),
                 None => {
@@ -243,12 +243,12 @@ impl Producer {
     }
 }
 
-/// Empties a slot for filling.
-fn reset(slot: *mut Slot, kind: SlotKind, thread: u32) {
-    // SAFETY: callers own the slot.
+/// Empties a buffer for filling.
+fn reset(buffer: *mut Buffer, kind: BufferKind, thread: u32) {
+    // SAFETY: callers own the buffer.
     unsafe {
-        let base = (&raw mut (*slot).words).cast::<u64>();
-        let head = &raw mut (*slot).head;
+        let base = (&raw mut (*buffer).words).cast::<u64>();
+        let head = &raw mut (*buffer).head;
         (*head).cursor = base;
         (*head).base = base;
         (*head).limit = base.add(FULL_WORDS);
@@ -257,35 +257,35 @@ fn reset(slot: *mut Slot, kind: SlotKind, thread: u32) {
         (*head).kind = kind as u32;
         (*head).thread = thread;
         (*head).len = 0;
-        (*head).state.store(slot_state::ACTIVE, Release);
+        (*head).state.store(buffer_state::ACTIVE, Release);
     }
 }
 
-/// A slot outside the ring, emptied: for a thread too many, or for a forked child.
-pub fn private_slot() -> *mut Slot {
-    let layout = std::alloc::Layout::new::<Slot>();
-    // SAFETY: a slot is not of size 0; zeroes are a valid one: null pointers, zero counters.
-    let slot = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Slot>();
-    if slot.is_null() {
+/// A buffer outside the ring, emptied: for a thread too many, or for a forked child.
+pub fn private_buffer() -> *mut Buffer {
+    let layout = std::alloc::Layout::new::<Buffer>();
+    // SAFETY: a buffer is not of size 0; zeroes are a valid one: null pointers, zero counters.
+    let buffer = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Buffer>();
+    if buffer.is_null() {
         std::alloc::handle_alloc_error(layout);
     }
-    reset(slot, SlotKind::Events, 0);
-    slot
+    reset(buffer, BufferKind::Events, 0);
+    buffer
 }
 
-/// Empties a slot and forgets what it held.
+/// Empties a buffer and forgets what it held.
 ///
 /// # Safety
-/// The caller owns the slot.
-pub unsafe fn discard(slot: *mut Slot) {
+/// The caller owns the buffer.
+pub unsafe fn discard(buffer: *mut Buffer) {
     // SAFETY: passed on to the caller.
-    let thread = unsafe { (*slot).head.thread };
-    reset(slot, SlotKind::Events, thread);
+    let thread = unsafe { (*buffer).head.thread };
+    reset(buffer, BufferKind::Events, thread);
 }
 
-/// The head of a slot, where the fast path writes.
-pub fn head_of(slot: *mut Slot) -> *mut SlotHead {
-    slot.cast()
+/// The head of a buffer, where the fast path writes.
+pub fn head_of(buffer: *mut Buffer) -> *mut BufferHead {
+    buffer.cast()
 }
 
 /// Whether a process exists and is not a zombie.

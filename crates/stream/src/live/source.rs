@@ -1,6 +1,6 @@
 //! The consumer's end of the ring.
 
-use super::layout::{SLOT_WORDS, SLOTS, SlotKind, ring_state};
+use super::layout::{BUFFER_WORDS, BUFFERS, BufferKind, ring_state};
 use super::map::{Backing, Map, create};
 use super::wire;
 use crate::event::{Control, EXIT_SIGNALLED, control};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::Duration;
 
-/// How long to sleep for the next slot before looking whether the producer still lives.
+/// How long to sleep for the next buffer before looking whether the producer still lives.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What became of the traced process.
@@ -108,7 +108,7 @@ impl Stopper {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Open,
-    /// The producer died; its last slots are being read, then comes this event.
+    /// The producer died; its last buffers are being read, then comes this event.
     Dying(Fate),
     Over,
 }
@@ -140,7 +140,7 @@ impl LiveSource {
         }
     }
 
-    /// The next full slot; `None` at the end.
+    /// The next full buffer; `None` at the end.
     fn take(&mut self) -> Result<Option<u32>, StreamError> {
         let map = Arc::clone(&self.map);
         let head = &map.ring().head;
@@ -150,8 +150,8 @@ impl LiveSource {
             }
             // Read before looking into the queue: what was put before it is seen then.
             let finished = head.state.load(Acquire) == ring_state::FINISHED;
-            if let Some(slot) = head.full.take() {
-                return Ok(Some(slot));
+            if let Some(buffer) = head.full.take() {
+                return Ok(Some(buffer));
             }
             if let End::Dying(_) = self.end {
                 return Ok(self.salvaged.pop_front());
@@ -174,29 +174,29 @@ impl LiveSource {
         }
     }
 
-    /// Copies slot `index` into `packet` and gives it back; whether events came.
+    /// Copies buffer `index` into `packet` and gives it back; whether events came.
     fn read(&mut self, index: u32, packet: &mut Packet) -> Result<bool, StreamError> {
-        if index as usize >= SLOTS {
-            return Err(damaged("a slot number out of range"));
+        if index as usize >= BUFFERS {
+            return Err(damaged("a buffer number out of range"));
         }
-        let slot = self.map.slot(index as usize);
-        // SAFETY: the queue handed the slot to us, so the producer does not touch it. It lies in
+        let buffer = self.map.buffer(index as usize);
+        // SAFETY: the queue handed the buffer to us, so the producer does not touch it. It lies in
         // shared memory that the guest could damage, so every number is checked.
         let (kind, thread, len, words) = unsafe {
-            let head = &(*slot).head;
-            (head.kind, head.thread, head.len as usize, &(*slot).words)
+            let head = &(*buffer).head;
+            (head.kind, head.thread, head.len as usize, &(*buffer).words)
         };
         let mut events = false;
-        if kind == SlotKind::Events as u32 {
-            let words = words.get(..len).ok_or_else(|| damaged("a slot too long"))?;
+        if kind == BufferKind::Events as u32 {
+            let words = words.get(..len).ok_or_else(|| damaged("a buffer too long"))?;
             packet.thread = thread;
             packet.events.extend_from_slice(words);
             events = len > 0;
         } else {
-            if len > SLOT_WORDS * 8 {
-                return Err(damaged("a slot too long"));
+            if len > BUFFER_WORDS * 8 {
+                return Err(damaged("a buffer too long"));
             }
-            // SAFETY: within the slot; any bytes are valid `u8`.
+            // SAFETY: within the buffer; any bytes are valid `u8`.
             let mut bytes =
                 unsafe { std::slice::from_raw_parts((&raw const *words).cast::<u8>(), len) };
             while !bytes.is_empty() {
@@ -220,8 +220,8 @@ impl Source for LiveSource {
         if self.end == End::Over {
             return Ok(false);
         }
-        while let Some(slot) = self.take()? {
-            if self.read(slot, packet)? {
+        while let Some(buffer) = self.take()? {
+            if self.read(buffer, packet)? {
                 self.last_thread = packet.thread;
                 return Ok(true);
             }

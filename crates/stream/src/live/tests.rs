@@ -1,6 +1,6 @@
 //! Both ends in one process.
 
-use super::layout::{FULL_WORDS, SLOTS, Slot};
+use super::layout::{BUFFERS, Buffer, FULL_WORDS};
 use super::producer::head_of;
 use super::{Fate, LiveRing, LiveSource, Producer};
 use crate::event::{self, Control, EXIT_SIGNALLED};
@@ -11,9 +11,9 @@ fn running() -> super::Watch {
     Box::new(|| Fate::Running)
 }
 
-fn push(slot: *mut Slot, word: u64) {
-    let head = head_of(slot);
-    // SAFETY: tests stay within the slot.
+fn push(buffer: *mut Buffer, word: u64) {
+    let head = head_of(buffer);
+    // SAFETY: tests stay within the buffer.
     unsafe {
         *(*head).cursor = word;
         (*head).cursor = (*head).cursor.add(1);
@@ -36,19 +36,19 @@ fn all(source: &mut LiveSource) -> Vec<Packet> {
 fn packets_arrive_in_order_with_definitions_before_their_first_use() {
     let ring = LiveRing::create().unwrap();
     let mut producer = Producer::attach(ring.path()).unwrap();
-    let rounds = 5 * SLOTS as u64;
+    let rounds = 5 * BUFFERS as u64;
     let feeder = std::thread::spawn(move || {
         let thread = producer.new_thread();
-        let mut slot = producer.first_slot(thread);
+        let mut buffer = producer.first_buffer(thread);
         for round in 0..rounds {
             let id = producer.define(&mut block(round));
-            push(slot, event::block(id));
-            push(slot, event::mem(1, false, 3, round));
-            // SAFETY: the slot is this thread's.
-            slot = unsafe { producer.publish(slot) };
+            push(buffer, event::block(id));
+            push(buffer, event::mem(1, false, 3, round));
+            // SAFETY: the buffer is this thread's.
+            buffer = unsafe { producer.publish(buffer) };
         }
         // SAFETY: not used again.
-        unsafe { producer.retire(slot) };
+        unsafe { producer.retire(buffer) };
         producer.finish();
     });
     let packets = all(&mut ring.into_source(running()));
@@ -63,27 +63,27 @@ fn packets_arrive_in_order_with_definitions_before_their_first_use() {
 }
 
 #[test]
-fn more_threads_than_slots_still_get_through() {
+fn more_threads_than_buffers_still_get_through() {
     let ring = LiveRing::create().unwrap();
     let mut producer = Producer::attach(ring.path()).unwrap();
-    let threads = 3 * SLOTS as u32;
+    let threads = 3 * BUFFERS as u32;
     let feeder = std::thread::spawn(move || {
-        let mut slots: Vec<_> = (0..threads)
+        let mut buffers: Vec<_> = (0..threads)
             .map(|_| {
                 let thread = producer.new_thread();
-                producer.first_slot(thread)
+                producer.first_buffer(thread)
             })
             .collect();
         for _ in 0..3 {
-            for (thread, slot) in slots.iter_mut().enumerate() {
-                push(*slot, event::control(Control::Syscall, 0, thread as u64));
-                // SAFETY: one thread uses all slots.
-                *slot = unsafe { producer.publish(*slot) };
+            for (thread, buffer) in buffers.iter_mut().enumerate() {
+                push(*buffer, event::control(Control::Syscall, 0, thread as u64));
+                // SAFETY: one thread uses all buffers.
+                *buffer = unsafe { producer.publish(*buffer) };
             }
         }
-        for slot in slots {
+        for buffer in buffers {
             // SAFETY: not used again.
-            unsafe { producer.retire(slot) };
+            unsafe { producer.retire(buffer) };
         }
         producer.finish();
     });
@@ -103,9 +103,9 @@ fn a_producer_that_dies_leaves_its_last_words_and_the_signal() {
     let ring = LiveRing::create().unwrap();
     let mut producer = Producer::attach(ring.path()).unwrap();
     let thread = producer.new_thread();
-    let slot = producer.first_slot(thread);
+    let buffer = producer.first_buffer(thread);
     let id = producer.define(&mut block(0x1000));
-    push(slot, event::block(id));
+    push(buffer, event::block(id));
     std::mem::forget(producer);
     let mut source = ring.into_source(Box::new(|| Fate::Killed(11)));
     let packets = all(&mut source);
@@ -121,22 +121,22 @@ fn a_new_image_goes_on_with_the_numbers_of_the_old_one() {
     let mut old = Producer::attach(ring.path()).unwrap();
     assert!(old.is_first_image());
     let main = old.new_thread();
-    let slot = old.first_slot(main);
+    let buffer = old.first_buffer(main);
     let other = old.new_thread();
-    old.first_slot(other);
+    old.first_buffer(other);
     assert_eq!((main, other), (0, 1));
-    push(slot, event::block(old.define(&mut block(1))));
+    push(buffer, event::block(old.define(&mut block(1))));
     drop(old);
     let mut new = Producer::attach(ring.path()).unwrap();
     assert!(!new.is_first_image());
     let main = new.new_thread();
     assert_eq!(main, 0);
-    let slot = new.first_slot(main);
+    let buffer = new.first_buffer(main);
     assert_eq!(new.new_thread(), 2);
-    push(slot, event::control(Control::Exec, 0, 0));
-    push(slot, event::block(new.define(&mut block(2))));
+    push(buffer, event::control(Control::Exec, 0, 0));
+    push(buffer, event::block(new.define(&mut block(2))));
     // SAFETY: not used again.
-    unsafe { new.retire(slot) };
+    unsafe { new.retire(buffer) };
     new.finish();
     let mut source = ring.into_source(running());
     let packets = all(&mut source);
@@ -152,17 +152,17 @@ fn a_consumer_that_leaves_releases_a_waiting_producer() {
     let mut producer = Producer::attach(ring.path()).unwrap();
     static WAITED: AtomicBool = AtomicBool::new(false);
     let feeder = std::thread::spawn(move || {
-        let mut slot = producer.first_slot(0);
-        for _ in 0..10 * SLOTS {
-            push(slot, event::block(0));
-            // SAFETY: the slot is this thread's.
-            slot = unsafe { producer.publish(slot) };
+        let mut buffer = producer.first_buffer(0);
+        for _ in 0..10 * BUFFERS {
+            push(buffer, event::block(0));
+            // SAFETY: the buffer is this thread's.
+            buffer = unsafe { producer.publish(buffer) };
         }
         WAITED.store(true, Ordering::Relaxed);
         assert!(producer.detached());
     });
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert!(!WAITED.load(Ordering::Relaxed), "{} slots are the bound", SLOTS);
+    assert!(!WAITED.load(Ordering::Relaxed), "{} buffers are the bound", BUFFERS);
     drop(ring.into_source(running()));
     feeder.join().unwrap();
 }
@@ -192,15 +192,15 @@ fn a_producer_that_never_came_is_an_error_with_its_exit_code() {
 fn a_damaged_ring_is_an_error() {
     let ring = LiveRing::create().unwrap();
     let mut producer = Producer::attach(ring.path()).unwrap();
-    let slot = producer.first_slot(0);
-    push(slot, event::block(0));
-    // SAFETY: the slot is ours; the damage is what is tested.
+    let buffer = producer.first_buffer(0);
+    push(buffer, event::block(0));
+    // SAFETY: the buffer is ours; the damage is what is tested.
     unsafe {
-        let kept = (*slot).head.base;
-        let next = producer.publish(slot);
-        assert_eq!((*slot).head.base, kept);
-        (*slot).head.len = FULL_WORDS as u32 * 2;
-        assert_ne!(next, slot);
+        let kept = (*buffer).head.base;
+        let next = producer.publish(buffer);
+        assert_eq!((*buffer).head.base, kept);
+        (*buffer).head.len = FULL_WORDS as u32 * 2;
+        assert_ne!(next, buffer);
     }
     let mut source = ring.into_source(running());
     assert!(matches!(source.next(&mut Packet::default()), Err(StreamError::Feeder(_))));

@@ -3,7 +3,7 @@
 //! Mostly they are the same. A translation block is divided where
 //! - a repeated string instruction stands: it is a block of its own, so that entering it anew for
 //!   each iteration can be told from executing it again;
-//! - its events could be too many for a slot;
+//! - its events could be too many for a buffer;
 //! - it ends inside a marker, because a guest page or QEMU's limit on instructions ends there: the
 //!   marker becomes a block of its own that reaches into the next translation block, which then
 //!   begins with the rest of it.
@@ -13,7 +13,7 @@ use std::ops::Range;
 use stream::BlockDef;
 use stream::marker::{self, MarkerOp};
 
-/// Most memory events of a block. Far below the slack of a slot, which also takes control events.
+/// Most memory events of a block. Far below the slack of a buffer, which also takes control events.
 pub const EVENTS_MAX: usize = 4096;
 /// Bytes of an operand store.
 const STORE_LEN: usize = 8;
@@ -76,20 +76,20 @@ pub struct Rest {
 
 /// How a translation block is to be instrumented.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct Instrumentation {
     /// How many instructions at the beginning belong to the marker of the block before.
     pub rest: usize,
     /// The others.
     pub parts: Vec<Part>,
 }
 
-/// Plans a translation block. `rest` is what is known about its address; `peek` reads guest code
-/// past the end.
-pub fn plan(
+/// How to instrument a translation block. `rest` is what is known about its address; `peek` reads
+/// guest code past the end.
+pub fn of(
     insns: &[Insn<'_>],
     rest: Option<&Rest>,
     peek: impl FnOnce(u64, usize) -> Option<Vec<u8>>,
-) -> Plan {
+) -> Instrumentation {
     let rest = rest.map_or(0, |r| r.roles.len());
     let stores = |n: usize| insns.iter().take(n).all(|i| marker::operand_store(i.bytes).is_some());
     // Other code may have come to that address since.
@@ -107,7 +107,7 @@ pub fn plan(
         marker.insns = carrier..insns.len();
         parts.push(marker);
     }
-    Plan { rest, parts }
+    Instrumentation { rest, parts }
 }
 
 /// The carrier of a marker that does not end in `insns`, and how many operand stores are missing.
@@ -215,36 +215,36 @@ mod tests {
         None
     }
 
-    fn shape(plan: &Plan) -> Vec<(Range<usize>, Entry)> {
-        plan.parts.iter().map(|p| (p.insns.clone(), p.entry)).collect()
+    fn shape(of: &Instrumentation) -> Vec<(Range<usize>, Entry)> {
+        of.parts.iter().map(|p| (p.insns.clone(), p.entry)).collect()
     }
 
     #[test]
     fn an_ordinary_block_is_one_part() {
         let insns = place(&[NOP, NOP, NOP]);
-        let plan = plan(&insns, None, no_peek);
-        assert_eq!(shape(&plan), [(0..3, Entry::Block)]);
-        assert_eq!(plan.parts[0].block.addr, 0x1000);
-        assert_eq!(plan.parts[0].block.lens, [1, 1, 1]);
-        assert!(plan.parts[0].block.is_well_formed());
+        let found = of(&insns, None, no_peek);
+        assert_eq!(shape(&found), [(0..3, Entry::Block)]);
+        assert_eq!(found.parts[0].block.addr, 0x1000);
+        assert_eq!(found.parts[0].block.lens, [1, 1, 1]);
+        assert!(found.parts[0].block.is_well_formed());
     }
 
     #[test]
     fn a_repeated_string_instruction_is_a_block_of_its_own() {
         let insns = place(&[NOP, REP]);
-        let plan = plan(&insns, None, no_peek);
-        assert_eq!(shape(&plan), [(0..1, Entry::Block), (1..2, Entry::Repeated)]);
-        assert_eq!(plan.parts[1].block.addr, 0x1001);
+        let found = of(&insns, None, no_peek);
+        assert_eq!(shape(&found), [(0..1, Entry::Block), (1..2, Entry::Repeated)]);
+        assert_eq!(found.parts[1].block.addr, 0x1001);
     }
 
     #[test]
-    fn blocks_are_divided_before_their_events_outgrow_a_slot() {
+    fn blocks_are_divided_before_their_events_outgrow_a_buffer() {
         let save: &[u8] = &[0x0f, 0xae, 0x00];
         let insns = place(&[save; 40]);
-        let plan = plan(&insns, None, no_peek);
+        let found = of(&insns, None, no_peek);
         let per_part = EVENTS_MAX / isa::most_accesses(save);
-        assert_eq!(plan.parts.len(), 40_usize.div_ceil(per_part));
-        let covered: Vec<usize> = plan.parts.iter().flat_map(|p| p.insns.clone()).collect();
+        assert_eq!(found.parts.len(), 40_usize.div_ceil(per_part));
+        let covered: Vec<usize> = found.parts.iter().flat_map(|p| p.insns.clone()).collect();
         assert_eq!(covered, (0..40).collect::<Vec<_>>());
     }
 
@@ -252,10 +252,10 @@ mod tests {
     fn operand_stores_carry_values_and_the_prefetch_marker_one_more() {
         let (c, s) = (carrier(MarkerOp::Prefetch), store());
         let insns = place(&[NOP, &c, &s, &s, &s, NOP]);
-        let plan = plan(&insns, None, no_peek);
+        let found = of(&insns, None, no_peek);
         use Role::{Plain, Value, ValueAndNext};
-        assert_eq!(plan.parts[0].roles, [Plain, Plain, Value, Value, ValueAndNext, Plain]);
-        assert_eq!(plan.parts[0].broken, 0);
+        assert_eq!(found.parts[0].roles, [Plain, Plain, Value, Value, ValueAndNext, Plain]);
+        assert_eq!(found.parts[0].broken, 0);
     }
 
     #[test]
@@ -269,14 +269,14 @@ mod tests {
                 assert_eq!(addr, second[0].addr);
                 Some(s.repeat(len / s.len()))
             };
-            let one = plan(first, None, peeked);
+            let one = of(first, None, peeked);
             assert_eq!(shape(&one), [(0..1, Entry::Block), (1..cut, Entry::Block)]);
             let marker = &one.parts[1];
             assert_eq!(marker.block.lens, [7, 8, 8, 8]);
             assert_eq!((marker.broken, marker.roles[1..].to_vec()), (0, vec![Role::Value; 3]));
             let taken = cut - 1;
             let rest = Rest { block: 5, base: taken, roles: marker.roles[taken..].to_vec() };
-            let two = plan(second, Some(&rest), no_peek);
+            let two = of(second, Some(&rest), no_peek);
             assert_eq!(two.rest, 5 - cut);
             assert_eq!(shape(&two), [(5 - cut..6 - cut, Entry::Block)]);
         }
@@ -286,16 +286,16 @@ mod tests {
     fn a_marker_whose_stores_are_not_there_is_counted_as_broken() {
         let c = carrier(MarkerOp::Pop);
         let insns = place(&[NOP, &c]);
-        let plan = plan(&insns, None, |_, n| Some(vec![0x90; n]));
-        assert_eq!(shape(&plan), [(0..2, Entry::Block)]);
-        assert_eq!(plan.parts[0].broken, 1);
+        let found = of(&insns, None, |_, n| Some(vec![0x90; n]));
+        assert_eq!(shape(&found), [(0..2, Entry::Block)]);
+        assert_eq!(found.parts[0].broken, 1);
     }
 
     #[test]
     fn other_code_at_the_address_of_a_rest_is_a_block_as_usual() {
         let insns = place(&[NOP, NOP]);
         let rest = Rest { block: 5, base: 1, roles: vec![Role::Value] };
-        let plan = plan(&insns, Some(&rest), no_peek);
-        assert_eq!((plan.rest, shape(&plan)), (0, vec![(0..2, Entry::Block)]));
+        let found = of(&insns, Some(&rest), no_peek);
+        assert_eq!((found.rest, shape(&found)), (0, vec![(0..2, Entry::Block)]));
     }
 }

@@ -52,11 +52,11 @@ pub(crate) struct Grant {
 /// requests then stays in one entry, and earlier requests of younger instructions find the
 /// others free.
 #[derive(Clone, Debug)]
-pub(crate) struct Slots {
+pub(crate) struct Resources {
     entries: Vec<Booked>,
 }
 
-impl Slots {
+impl Resources {
     /// `entries` is 1 or more.
     pub(crate) fn new(entries: u32) -> Self {
         Self { entries: vec![Booked::default(); entries as usize] }
@@ -90,44 +90,44 @@ impl Slots {
 mod tests {
     use super::*;
 
-    fn take(slots: &mut Slots, cycle: u64, duration: u64) -> u64 {
-        let grant = slots.grant(cycle, duration);
-        slots.hold(grant, grant.start + duration);
+    fn take(pool: &mut Resources, cycle: u64, duration: u64) -> u64 {
+        let grant = pool.grant(cycle, duration);
+        pool.hold(grant, grant.start + duration);
         grant.start
     }
 
     #[test]
     fn the_request_after_the_last_free_entry_waits_for_the_earliest_end() {
-        let mut slots = Slots::new(3);
+        let mut pool = Resources::new(3);
         for (cycle, duration) in [(0, 50), (1, 20), (2, 100)] {
-            assert_eq!(take(&mut slots, cycle, duration), cycle);
+            assert_eq!(take(&mut pool, cycle, duration), cycle);
         }
-        assert_eq!(take(&mut slots, 3, 10), 1 + 20);
-        assert_eq!(take(&mut slots, 4, 10), 1 + 20 + 10);
+        assert_eq!(take(&mut pool, 3, 10), 1 + 20);
+        assert_eq!(take(&mut pool, 4, 10), 1 + 20 + 10);
     }
 
     #[test]
     fn an_entry_is_taken_until_its_end_and_free_at_it() {
-        let mut slots = Slots::new(1);
-        take(&mut slots, 0, 10);
-        assert_eq!(slots.grant(9, 1).start, 10);
-        assert_eq!(slots.grant(10, 1).start, 10);
+        let mut pool = Resources::new(1);
+        take(&mut pool, 0, 10);
+        assert_eq!(pool.grant(9, 1).start, 10);
+        assert_eq!(pool.grant(10, 1).start, 10);
     }
 
     #[test]
     fn a_chain_of_later_requests_leaves_the_other_entries_to_earlier_ones() {
-        let mut slots = Slots::new(2);
+        let mut pool = Resources::new(2);
         for step in 0..10 {
-            assert_eq!(take(&mut slots, step * 100, 100), step * 100);
+            assert_eq!(take(&mut pool, step * 100, 100), step * 100);
         }
-        assert_eq!(take(&mut slots, 5, 100), 5);
+        assert_eq!(take(&mut pool, 5, 100), 5);
     }
 
     #[test]
     fn an_early_request_fits_before_a_booked_interval_only_if_it_ends_in_time() {
-        let mut slots = Slots::new(1);
-        take(&mut slots, 100, 10);
-        assert_eq!(slots.grant(40, 60).start, 40);
-        assert_eq!(slots.grant(41, 60).start, 110);
+        let mut pool = Resources::new(1);
+        take(&mut pool, 100, 10);
+        assert_eq!(pool.grant(40, 60).start, 40);
+        assert_eq!(pool.grant(41, 60).start, 110);
     }
 }

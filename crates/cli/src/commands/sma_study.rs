@@ -3,7 +3,7 @@
 use std::fs;
 
 use experiments::Failure;
-use experiments::study::{self, Request};
+use experiments::sma_study::{self, Request};
 
 use crate::args::{SmaStudyArgs, StudyFormat};
 use crate::error::Done;
@@ -13,14 +13,14 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub fn run(args: &SmaStudyArgs) -> Done {
     let request = Request {
-        figures: study::chosen(&args.figures)?,
+        figures: sma_study::chosen(&args.figures)?,
         traces: args.traces.clone(),
         allow_truncated: args.allow_truncated,
-        subsets: args.subsets.unwrap_or(study::usual_subsets(args.quick)),
+        subsets: args.subsets.unwrap_or(sma_study::usual_subsets(args.quick)),
         quick: args.quick,
         cycles: !args.no_cycles,
     };
-    let report = study::run(&request, &Terminal { line: false, steps: true })?;
+    let report = sma_study::run(&request, &Terminal { line: false, steps: true })?;
     let text = match args.format {
         StudyFormat::Text => report.text(),
         StudyFormat::Json => report.json(),

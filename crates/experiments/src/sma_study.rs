@@ -15,7 +15,7 @@ use study::{Kind, Table, render, threads};
 
 use crate::error::Failure;
 use crate::monitor::Monitor;
-use crate::study_cycles::{self, CORES, Latencies};
+use crate::sma_cycles::{self, CORES, Latencies};
 
 /// What can be asked for, in the order of the paper.
 pub const NAMES: [&str; 12] = [
@@ -220,7 +220,7 @@ fn cycles(
         for &kind in memory.kinds {
             let what = (memory.bytes, memory.latencies);
             let amount = (request.subsets, limit);
-            let done = study_cycles::measure(input, kind, what, amount, &folder, monitor);
+            let done = sma_cycles::measure(input, kind, what, amount, &folder, monitor);
             if done.is_err() {
                 let _ = fs::remove_dir_all(&folder);
             }
