@@ -334,3 +334,19 @@ fn a_store_without_the_run_says_what_it_holds() {
         mentions(sentence(&text), &["99", "run 1 only"]);
     }
 }
+
+#[test]
+fn iterations_and_repeats_that_measure_nothing_are_refused_before_anything_runs() {
+    let bench = Bench::new();
+    for command in [&["micro", "tp"][..], &["validate", "host"]] {
+        for (option, value, range) in [
+            ("--repeats", "0", "from 2 to 1000"),
+            ("--repeats", "1", "warm-up"),
+            ("--iterations", "0", "from 1 to 268435456"),
+            ("--iterations", "many", "try 32768"),
+        ] {
+            let text = bench.refused(&[command, &[option, value]].concat(), USAGE);
+            mentions(&text, &[option, value, range]);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-use super::common::Format;
+use super::common::{Format, iterations, repeats};
 
 /// `mallacc block`.
 #[derive(Debug, Args)]
@@ -69,10 +69,10 @@ pub struct ValidateHostArgs {
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = iterations)]
     pub iterations: Option<u64>,
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = repeats)]
     pub repeats: Option<u64>,
     /// How often each program is started [default: 10, with --quick 2]
     #[arg(long, value_name = "N")]

@@ -168,3 +168,20 @@ impl From<Size> for workload::Size {
         }
     }
 }
+
+/// Repeats of a microbenchmark, as its own command line has them.
+pub(super) fn repeats(text: &str) -> Result<u64, String> {
+    within(text, 2, 1000, ", because the first is a warm-up; try 13")
+}
+
+/// Iterations in each repeat of a microbenchmark.
+pub(super) fn iterations(text: &str) -> Result<u64, String> {
+    within(text, 1, 1 << 28, "; try 32768")
+}
+
+fn within(text: &str, least: u64, most: u64, remedy: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("must be a number from {least} to {most}{remedy}")),
+    }
+}

@@ -6,7 +6,7 @@ use experiments::sweep::Entries;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs};
+use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs, iterations, repeats};
 
 /// `mallacc run`.
 #[derive(Debug, Args)]
@@ -78,10 +78,10 @@ pub struct MicroArgs {
     #[arg(long, value_name = "LIST", value_parser = Entries::parse, conflicts_with = "configs")]
     pub entries: Option<Entries>,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = iterations)]
     pub iterations: Option<u64>,
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = repeats)]
     pub repeats: Option<u64>,
     /// Few iterations: a rough answer in seconds
     #[arg(long)]
