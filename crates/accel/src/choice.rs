@@ -11,6 +11,7 @@ use crate::registry::{Model, Role, find, model_of};
 pub struct Choice {
     model: &'static dyn Model,
     given: Vec<Setting>,
+    part: bool,
 }
 
 /// A setting that was given; all others have their defaults.
@@ -25,7 +26,7 @@ struct Setting {
 impl Choice {
     /// A model with its defaults.
     pub fn of(model: &'static dyn Model) -> Self {
-        Self { model, given: Vec::new() }
+        Self { model, given: Vec::new(), part: false }
     }
 
     /// The baseline.
@@ -61,6 +62,21 @@ impl Choice {
         }
         choice.build()?;
         Ok(choice)
+    }
+
+    /// The same, as a part of an accelerator: measured to see what the part contributes.
+    #[must_use]
+    pub fn part(self) -> Self {
+        Self { part: true, ..self }
+    }
+
+    /// What it is measured for.
+    pub fn role(&self) -> Role {
+        if self.part {
+            return Role::Part;
+        }
+        let all = self.parameters().into_iter().map(|(name, value)| (name.to_owned(), value));
+        self.model.role_with(&toml::Value::Table(all.collect()))
     }
 
     /// The model.

@@ -1,5 +1,8 @@
 //! The limit study: marked steps take no time at all (paper, section 5; corrections in the model's
-//! notes: a pop still prefetches the popped object, as touching it does in software).
+//! notes: a pop still prefetches the popped object, as touching it does in software). It is no upper
+//! bound: the rest of a call keeps its cost, and an accelerator that prefetches can beat it. With
+//! `all`, whole calls take no time: from `CALL_BEGIN` to `CALL_END` nothing is executed but by the
+//! program.
 
 use decode::Reg;
 use params::{ConfigError, Param, ParamDoc, params, toml};
@@ -19,6 +22,8 @@ params! {
         list: bool = true, "";
         /// Sampling check.
         sampling: bool = true, "";
+        /// Whole allocator calls, whatever their steps.
+        all: bool = false, "";
     }
 }
 
@@ -30,10 +35,18 @@ impl Model for LimitModel {
         "limit"
     }
     fn describe(&self) -> &'static str {
-        "the limit study: the marked steps cost nothing, all or one at a time"
+        "the limit study: the marked steps cost nothing, all or one at a time; or whole calls do"
     }
     fn role(&self) -> Role {
         Role::Limit
+    }
+    fn role_with(&self, settings: &toml::Value) -> Role {
+        let steps = LimitParams::default();
+        match LimitParams::read(settings, "limit") {
+            Ok(params) if params.all => Role::Bound,
+            Ok(params) if params == steps => Role::Limit,
+            _ => Role::Part,
+        }
     }
     fn parameters(&self) -> &'static [ParamDoc] {
         LimitParams::declared()
@@ -45,7 +58,7 @@ impl Model for LimitModel {
         LimitParams::default().write()
     }
     fn disabled(&self) -> toml::Value {
-        LimitParams { size_class: false, list: false, sampling: false }.write()
+        LimitParams { size_class: false, list: false, sampling: false, all: false }.write()
     }
     fn usual(&self) -> &'static [&'static [Setting]] {
         &[&[]]
@@ -64,6 +77,8 @@ impl Accelerator for Limit {
     fn on_marker(&mut self, marker: &Marker, reply: &mut Reply) {
         let params = &self.params;
         match marker.op {
+            MarkerOp::CallBegin(_) if params.all => reply.elide = Some(MarkerOp::CallEnd),
+            _ if params.all => {}
             MarkerOp::Lookup if params.size_class => reply.elide = Some(MarkerOp::Update),
             MarkerOp::Sample if params.sampling => reply.elide = Some(MarkerOp::SampleEnd),
             MarkerOp::Pop if params.list => reply.elide = Some(MarkerOp::PopEnd),

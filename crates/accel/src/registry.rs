@@ -9,10 +9,14 @@ use crate::{Accelerator, Choice};
 pub enum Role {
     /// What others are compared with: no hardware help.
     Baseline,
-    /// What no hardware can beat.
+    /// The steps that candidates accelerate, at no cost.
     Limit,
+    /// Whole allocator calls at no cost: no help for allocation can beat it.
+    Bound,
     /// Hardware under study.
     Candidate,
+    /// Some of a model's parts, to see what each contributes. Never what a run is about.
+    Part,
 }
 
 /// A parameter and a value for it.
@@ -37,9 +41,13 @@ pub trait Model: Sync {
     fn name(&self) -> &'static str;
     /// One clause.
     fn describe(&self) -> &'static str;
-    /// What it is measured for.
+    /// What it is measured for with its default settings.
     fn role(&self) -> Role {
         Role::Candidate
+    }
+    /// What it is measured for with these settings, which are complete and valid.
+    fn role_with(&self, _settings: &toml::Value) -> Role {
+        self.role()
     }
     /// Declared parameters.
     fn parameters(&self) -> &'static [ParamDoc];
@@ -113,13 +121,13 @@ pub fn ablations() -> Vec<(String, Choice)> {
             for other in ablations.parts.iter().filter(|other| *other != part) {
                 choice = choice.with(other, false);
             }
-            all.push((format!("{}/{part}", ablations.prefix), choice));
+            all.push((format!("{}/{part}", ablations.prefix), choice.part()));
         }
     }
     for (model, ablations) in declared() {
         for switch in ablations.refinements {
             let choice = with_all(Choice::of(model), ablations.settings).with(switch, false);
-            all.push((format!("{}/no_{switch}", ablations.prefix), choice));
+            all.push((format!("{}/no_{switch}", ablations.prefix), choice.part()));
         }
     }
     all

@@ -63,19 +63,19 @@ impl Markers {
         self.elide_until = None;
     }
 
-    /// An elided region ends at its closing marker, and at whatever says that it was left.
+    /// An elided region ends at its closing marker, and at whatever says that it was left. An
+    /// elided call contains the markers of its steps.
     fn end_region(&mut self, op: MarkerOp) {
         let Some(end) = self.elide_until else { return };
-        let leaves = matches!(
-            op,
-            MarkerOp::CallEnd
-                | MarkerOp::CallBegin(_)
-                | MarkerOp::Invalidate
-                | MarkerOp::Flush
-                | MarkerOp::Lookup
-                | MarkerOp::Sample
-                | MarkerOp::Pop
-        );
+        let leaves = match op {
+            MarkerOp::CallEnd | MarkerOp::CallBegin(_) => true,
+            MarkerOp::Invalidate
+            | MarkerOp::Flush
+            | MarkerOp::Lookup
+            | MarkerOp::Sample
+            | MarkerOp::Pop => end != MarkerOp::CallEnd,
+            _ => false,
+        };
         if op == end || leaves {
             self.elide_until = None;
         }
