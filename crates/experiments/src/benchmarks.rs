@@ -246,10 +246,8 @@ mod tests {
         let calls: Calls = |item| item.calls.allocation();
         assert!(by_name("malloc", calls, &[&run]).contains("20.0 (1.50x)"));
         let machine = uarch::Machine::find("haswell").unwrap();
-        let spec = |text: &str| ConfigSpec {
-            name: text.into(),
-            machine: machine.clone(),
-            accelerator: accel::Choice::parse(text).unwrap(),
+        let spec = |text: &str| {
+            ConfigSpec::new(text, machine.clone(), accel::Choice::parse(text).unwrap())
         };
         let specs = [spec("none"), spec("mallacc:entries=8")];
         let text = by_entries("malloc", calls, &[&run], &specs);

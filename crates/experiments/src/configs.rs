@@ -18,25 +18,35 @@ pub fn from_args(args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     for text in &args.configs {
         choices.push(choice(text)?);
     }
+    // What the user names first is what he asks about. Without a word from him it is the most
+    // capable one of the usual ones, which come in the order of their sizes.
+    let is_candidate = |(_, choice): &(String, Choice)| choice.role() == Role::Candidate;
+    let subject = match args.configs.is_empty() {
+        true => choices.iter().rposition(is_candidate),
+        false => choices.iter().position(is_candidate),
+    };
     if args.ablations {
         choices.extend(accel::registry::ablations());
     }
-    on_machines(&args.machines, choices)
+    on_machines(&args.machines, choices, subject)
 }
 
 /// The baseline, every accelerator that has a size with so many entries each, and the limit.
 pub fn sweep(entries: &Entries, args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
-    on_machines(&args.machines, named(accel::registry::sweep(&entries.0)).collect())
+    let choices: Vec<_> = named(accel::registry::sweep(&entries.0)).collect();
+    let subject = choices.iter().rposition(|(_, choice)| choice.role() == Role::Candidate);
+    on_machines(&args.machines, choices, subject)
 }
 
 fn named(choices: Vec<Choice>) -> impl Iterator<Item = (String, Choice)> {
     choices.into_iter().map(|choice| (default_name(&choice), choice))
 }
 
-/// Each accelerator on each machine.
+/// Each accelerator on each machine; the run is about number `subject` of them.
 fn on_machines(
     names: &[String],
     choices: Vec<(String, Choice)>,
+    subject: Option<usize>,
 ) -> Result<Vec<ConfigSpec>, Failure> {
     let mut machines: Vec<Machine> = Vec::new();
     for name in names {
@@ -56,7 +66,7 @@ fn on_machines(
     }
     let mut specs: Vec<ConfigSpec> = Vec::new();
     for machine in &machines {
-        for (name, accelerator) in &choices {
+        for (position, (name, accelerator)) in choices.iter().enumerate() {
             let name = match machines.len() {
                 1 => name.clone(),
                 _ => format!("{name}@{}", machine.name),
@@ -69,7 +79,8 @@ fn on_machines(
                 )));
             }
             let (machine, accelerator) = (machine.clone(), accelerator.clone());
-            specs.push(ConfigSpec { name, machine, accelerator });
+            let subject = subject == Some(position);
+            specs.push(ConfigSpec { name, machine, accelerator, subject });
         }
     }
     Ok(specs)
@@ -128,6 +139,19 @@ mod tests {
     fn a_configuration_is_named_by_the_user_or_by_its_settings() {
         let given = ["none", "big=mallacc:entries=64", "mallacc:entries=8,index=off", "limit:"];
         assert_eq!(names(&given, false), ["baseline", "big", "mallacc-8:index=off", "limit"]);
+    }
+
+    fn subjects(configs: &[&str], ablations: bool) -> Vec<String> {
+        let specs = from_args(&args(configs, ablations)).unwrap();
+        specs.into_iter().filter(|spec| spec.subject).map(|spec| spec.name).collect()
+    }
+
+    #[test]
+    fn a_run_is_about_the_first_accelerator_that_was_named() {
+        assert_eq!(subjects(&["none", "mallacc:entries=64", "mallacc"], true), ["mallacc-64"]);
+        assert_eq!(subjects(&["mallacc:entries=4"], true), ["mallacc-4"], "it is no ablation");
+        assert_eq!(subjects(&[], true), ["mallacc-32"], "the largest of the usual ones");
+        assert_eq!(subjects(&["none", "limit", "limit:all=on"], true), [""; 0], "no accelerator");
     }
 
     #[test]

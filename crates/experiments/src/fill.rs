@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use accel::Role;
 use accel::area::Source;
 use params::toml::Value;
-use results::model::{BASELINE, LIMIT};
-use results::{Configuration, Exit, ParameterValue, Sampling};
+use results::{Configuration, Exit, ParameterValue, Role, Sampling};
 use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stats::Schema;
 use stream::event::EXIT_SIGNALLED;
@@ -14,24 +12,31 @@ use stream::event::EXIT_SIGNALLED;
 /// Configuration number `index` of a run as reported.
 pub fn configuration(spec: &ConfigSpec, outcome: &Outcome, index: usize) -> Configuration {
     let model = spec.accelerator.model();
-    let accelerator = match model.role() {
-        Role::Baseline => BASELINE,
-        Role::Limit => LIMIT,
-        Role::Candidate => model.name(),
-    };
     let areas = spec.accelerator.build().map(|model| model.area()).unwrap_or_default();
     let area = |source| accel::area::find(&areas, source, accel::area::NM_28);
     let (estimate, rtl) = (area(Source::Estimate), area(Source::Synthesis));
     Configuration {
         name: spec.name.clone(),
         machine: spec.machine.name.clone(),
-        accelerator: accelerator.to_owned(),
+        accelerator: model.name().to_owned(),
+        role: role(spec),
         parameters: parameters(spec),
         resolved_machine: spec.machine.resolved(),
         area_um2: estimate.map(|area| area.um2_max),
         area_rtl_um2_min: rtl.map(|area| area.um2_min),
         area_rtl_um2_max: rtl.map(|area| area.um2_max),
         ..outcome.measured[index].configuration(outcome.facts.sampled)
+    }
+}
+
+fn role(spec: &ConfigSpec) -> Role {
+    match spec.accelerator.role() {
+        accel::Role::Baseline => Role::Baseline,
+        accel::Role::Limit => Role::Limit,
+        accel::Role::Bound => Role::Bound,
+        accel::Role::Part => Role::Part,
+        accel::Role::Candidate if spec.subject => Role::Subject,
+        accel::Role::Candidate => Role::Candidate,
     }
 }
 
@@ -97,7 +102,7 @@ mod tests {
     fn a_run_of_nothing_reports_every_counter_as_zero() {
         let machine = uarch::Machine::find("haswell").unwrap();
         let accelerator = accel::Choice::parse("mallacc").unwrap();
-        let spec = ConfigSpec { name: "m".into(), machine, accelerator };
+        let spec = ConfigSpec::new("m", machine, accelerator);
         let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
         let stop = AtomicBool::new(false);
         let specs = std::slice::from_ref(&spec);

@@ -179,7 +179,7 @@ fn simulate(
     let mut target = micro::target(name, steps)?;
     let prepared = target.prepare()?;
     let accelerator = Choice::baseline();
-    let specs = [ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator }];
+    let specs = [ConfigSpec::new(name, machine.clone(), accelerator)];
     let mut rows = Rows::open(None)?;
     let what = (WHOLE, specs.as_slice());
     let (finished, ending) = run::simulate(&mut target, prepared, what, &mut rows, monitor)?;

@@ -151,10 +151,9 @@ fn stored(path: &Path) -> Result<Vec<Run>, Failure> {
 }
 
 fn specs(wanted: &[Wanted], machine: &Machine) -> Vec<ConfigSpec> {
-    let spec = |wanted: &Wanted| ConfigSpec {
-        name: wanted.name.clone(),
-        machine: machine.clone(),
-        accelerator: wanted.accelerator.clone(),
+    let spec = |wanted: &Wanted| {
+        let spec = ConfigSpec::new(&wanted.name, machine.clone(), wanted.accelerator.clone());
+        ConfigSpec { subject: wanted.name == paper::needs::MALLACC, ..spec }
     };
     wanted.iter().map(spec).collect()
 }

@@ -55,7 +55,7 @@ fn specs(bytes: u32, latencies: Latencies) -> Result<Vec<ConfigSpec>, Failure> {
             machine.memory.scratchpad.size = u64::from(bytes) + STATE_BYTES;
             machine.memory.scratchpad.latency = latency;
             let name = format!("{}-{latency}", machine.name);
-            specs.push(ConfigSpec { name, machine, accelerator: Choice::baseline() });
+            specs.push(ConfigSpec::new(name, machine, Choice::baseline()));
         }
     }
     Ok(specs)

@@ -2,31 +2,52 @@
 
 use crate::confidence::{Estimate, ratio};
 use crate::figures::{GroupFigures, placed};
-use crate::model::{BASELINE, CallKind, Configuration, LIMIT, Run};
+use crate::model::{CallKind, Configuration, Role, Run};
+use crate::select::CallGroup;
 
 impl Run {
     /// The baseline of a configuration: the first one without an accelerator on the same machine.
     pub fn baseline_of(&self, configuration: &Configuration) -> Option<&Configuration> {
-        self.configurations
-            .iter()
-            .find(|other| other.accelerator == BASELINE && other.machine == configuration.machine)
+        self.first(&configuration.machine, Role::Baseline)
     }
 
-    /// The configuration that the headline is about: the last one that is an accelerator and not
-    /// the limit study, and has a baseline.
+    /// The configuration that the headline is about, of the first machine.
     pub fn headline_configuration(&self) -> Option<&Configuration> {
-        self.configurations.iter().rev().find(|candidate| {
-            candidate.accelerator != BASELINE
-                && candidate.accelerator != LIMIT
-                && self.baseline_of(candidate).is_some()
-        })
+        self.machines().into_iter().find_map(|machine| self.subject_of(machine))
     }
 
-    /// The limit study on a machine.
+    /// The configuration that a machine's headline is about: the accelerator that the run was made
+    /// for, or else the first one, if the machine has a baseline to compare it with.
+    pub fn subject_of(&self, machine: &str) -> Option<&Configuration> {
+        self.first(machine, Role::Baseline)?;
+        self.first(machine, Role::Subject).or_else(|| self.first(machine, Role::Candidate))
+    }
+
+    /// The limit study on a machine that has a baseline: all accelerated steps at no cost.
     pub fn limit_of(&self, machine: &str) -> Option<&Configuration> {
-        self.configurations
-            .iter()
-            .find(|other| other.accelerator == LIMIT && other.machine == machine)
+        self.first(machine, Role::Baseline)?;
+        self.first(machine, Role::Limit)
+    }
+
+    /// Allocator calls at no cost, on a machine that has a baseline.
+    pub fn bound_of(&self, machine: &str) -> Option<&Configuration> {
+        self.first(machine, Role::Baseline)?;
+        self.first(machine, Role::Bound)
+    }
+
+    /// The names of the machines, each once, in the order of the configurations.
+    pub fn machines(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for item in &self.configurations {
+            if !names.contains(&item.machine.as_str()) {
+                names.push(&item.machine);
+            }
+        }
+        names
+    }
+
+    fn first(&self, machine: &str, role: Role) -> Option<&Configuration> {
+        self.configurations.iter().find(|item| item.role == role && item.machine == machine)
     }
 
     /// What contradicts itself in the counters, one sentence each; empty if nothing does. Checks
@@ -51,9 +72,14 @@ impl Run {
     /// The allocating kind with the most calls, the first in code order among equals; `None` if
     /// there were no calls.
     pub fn main_kind(&self) -> Option<CallKind> {
+        self.main_kind_of(CallGroup::Allocation)
+    }
+
+    /// The same among the kinds of a group.
+    pub fn main_kind_of(&self, group: CallGroup) -> Option<CallKind> {
         let calls = &self.configurations.first()?.calls;
         let mut best: Option<(CallKind, u64)> = None;
-        for (kind, stats) in calls.iter().filter(|(kind, _)| kind.allocates()) {
+        for (kind, stats) in calls.iter().filter(|(kind, _)| group.contains(*kind)) {
             if stats.calls > best.map_or(0, |(_, calls)| calls) {
                 best = Some((kind, stats.calls));
             }
@@ -65,7 +91,7 @@ impl Run {
 impl Configuration {
     /// Whether this is a baseline.
     pub fn is_baseline(&self) -> bool {
-        self.accelerator == BASELINE
+        self.role == Role::Baseline
     }
 
     /// Cycles for each instruction measured, as of a part of the CPI stack.

@@ -40,6 +40,7 @@ pub fn value(run: &Run) -> Json {
     put("roi", json!(run.roi));
     put("sampling", run.sampling.as_ref().map_or(Json::Null, sampling));
     put("warnings", json!(run.warnings));
+    put("unmeasured", json!(run.unmeasured));
     extend(&mut object, values(RUN, run, &Context::plain(run.instructions)));
     let configurations: Vec<Json> =
         run.configurations.iter().map(|item| configuration(run, item)).collect();
@@ -70,6 +71,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     object.insert("name".into(), json!(item.name));
     object.insert("machine".into(), json!(item.machine));
     object.insert("accelerator".into(), json!(item.accelerator));
+    object.insert("role".into(), json!(item.role));
     object.insert("parameters".into(), json!(item.parameters));
     extend(&mut object, values(CONFIGURATION, item, &configuration_context(run, item)));
     if let Some(sampling) = &run.sampling {

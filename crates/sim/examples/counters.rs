@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|text| {
             let (name, accelerator) = text.split_once('=').ok_or("must be NAME=ACCELERATOR")?;
             let accelerator = Choice::parse(accelerator)?;
-            Ok(ConfigSpec { name: name.to_owned(), machine: machine.clone(), accelerator })
+            Ok(ConfigSpec::new(name, machine.clone(), accelerator))
         })
         .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
     let (sample, budget) = match sample.as_str() {

@@ -30,6 +30,8 @@ pub struct ConfigSpec {
     pub machine: Machine,
     /// The accelerator.
     pub accelerator: Choice,
+    /// Whether the run is about this accelerator.
+    pub subject: bool,
 }
 
 /// What the stream itself said.
@@ -152,6 +154,11 @@ fn worker(spec: &ConfigSpec, views: &[CodeView]) -> Result<Worker, RunError> {
 }
 
 impl ConfigSpec {
+    /// A configuration that is not the run's subject.
+    pub fn new(name: impl Into<String>, machine: Machine, accelerator: Choice) -> Self {
+        Self { name: name.into(), machine, accelerator, subject: false }
+    }
+
     fn refused(&self, error: ConfigError) -> RunError {
         RunError::Config { name: self.name.clone(), error }
     }

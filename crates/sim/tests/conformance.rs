@@ -14,7 +14,7 @@ const GRID: Sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
 const WHOLE: Plan = Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false };
 
 fn spec(name: &str, accelerator: Choice) -> ConfigSpec {
-    ConfigSpec { name: name.into(), machine: Machine::default(), accelerator }
+    ConfigSpec::new(name, Machine::default(), accelerator)
 }
 
 fn simulate(source: &mut dyn Source, plan: Plan, specs: &[ConfigSpec]) -> Outcome {

@@ -121,7 +121,7 @@ fn scalar(text: &str) -> Machine {
 }
 
 fn spec(name: &str, machine: Machine, accelerator: &str) -> ConfigSpec {
-    ConfigSpec { name: name.into(), machine, accelerator: Choice::parse(accelerator).unwrap() }
+    ConfigSpec::new(name, machine, Choice::parse(accelerator).unwrap())
 }
 
 fn simulate(rounds: u64, specs: &[ConfigSpec]) -> Outcome {

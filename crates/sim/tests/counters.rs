@@ -99,11 +99,8 @@ impl Model for ScaleModel {
 
 /// The program under the baseline and under the scale.
 fn simulated() -> Run {
-    let spec = |accelerator: Choice| ConfigSpec {
-        name: accelerator.text().to_owned(),
-        machine: Machine::default(),
-        accelerator,
-    };
+    let spec =
+        |accelerator: Choice| ConfigSpec::new(accelerator.text(), Machine::default(), accelerator);
     let specs = [spec(Choice::parse("none").unwrap()), spec(Choice::of(&ScaleModel))];
     let sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
     let plan = Plan { skip: 0, max: None, sample, budget: None, roi_only: false };

@@ -27,11 +27,11 @@ fn a_replay_of_the_operations_hits_exactly_where_the_simulated_cache_hits() {
     });
     // Lookup, update, sample, pop, pop end, prefetch, push.
     assert_eq!(count.unwrap(), rounds * 7);
-    let spec = ConfigSpec {
-        name: "mallacc".into(),
-        machine: Machine::default(),
-        accelerator: Choice::parse(&format!("mallacc:entries={entries}")).unwrap(),
-    };
+    let spec = ConfigSpec::new(
+        "mallacc",
+        Machine::default(),
+        Choice::parse(&format!("mallacc:entries={entries}")).unwrap(),
+    );
     let sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
     let plan = Plan { skip: 0, max: None, sample, budget: None, roi_only: false };
     let stop = AtomicBool::new(false);

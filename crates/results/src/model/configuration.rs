@@ -9,10 +9,42 @@ use stats::Values;
 use super::calls::{CallStats, PerKind};
 use super::samples::SamplePoint;
 
-/// The name of the accelerator that every other one is compared with.
-pub const BASELINE: &str = "none";
-/// The name of the accelerator that bounds what any other could gain.
-pub const LIMIT: &str = "limit";
+/// What a configuration is in its run: what reports say about it, and whether they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// No hardware help: what the others of its machine are compared with.
+    Baseline,
+    /// The accelerator that the run is about: the one that was asked for first.
+    Subject,
+    /// Another accelerator.
+    #[default]
+    Candidate,
+    /// Part of an accelerator or of a limit study. Tables show it; no headline is about it.
+    Part,
+    /// The accelerated steps at no cost, all of them.
+    Limit,
+    /// Whole allocator calls at no cost.
+    Bound,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 6] =
+        [Self::Baseline, Self::Subject, Self::Candidate, Self::Part, Self::Limit, Self::Bound];
+
+    /// Its name in documents and in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Subject => "subject",
+            Self::Candidate => "candidate",
+            Self::Part => "part",
+            Self::Limit => "limit",
+            Self::Bound => "bound",
+        }
+    }
+}
 
 /// The counters of one machine. In a sampled run they cover the measured intervals only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,8 +53,10 @@ pub struct Configuration {
     pub name: String,
     /// The machine file's name.
     pub machine: String,
-    /// The accelerator's name; [`BASELINE`] and [`LIMIT`] have a meaning here.
+    /// The accelerator's name.
     pub accelerator: String,
+    /// What it is in its run.
+    pub role: Role,
     /// The accelerator's parameters.
     pub parameters: BTreeMap<String, ParameterValue>,
     /// The machine with every default filled in, as TOML.

@@ -40,6 +40,9 @@ pub struct Run {
     pub exit: Option<Exit>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
+    /// Why no allocator call could be measured, a clause; `None` if calls were measured, or if none
+    /// was made.
+    pub unmeasured: Option<String>,
     /// How the run was sampled; `None` when all of it was simulated in detail.
     pub sampling: Option<Sampling>,
     /// Instructions skipped before anything was measured.

@@ -10,8 +10,8 @@ use super::names::{Stored, complete, kind_named, restore, schema_of};
 use super::schema::COUNTER_BOUND;
 use super::{Result, Store, StoreError};
 use crate::model::{
-    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Run, SamplePoint,
-    Sampling,
+    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Role, Run,
+    SamplePoint, Sampling,
 };
 
 /// How much of a run to read.
@@ -19,6 +19,11 @@ use crate::model::{
 enum Detail {
     Everything,
     Counters,
+}
+
+/// The role of that name. One of a newer version is an accelerator like others.
+fn role_named(name: &str) -> Role {
+    Role::ALL.into_iter().find(|role| role.name() == name).unwrap_or_default()
 }
 
 /// Declarations that were read already, by their number.
@@ -70,7 +75,7 @@ impl Store {
         run.args = self.rows(sql, Some(id), |row| row.get(0))?;
         let sql = "SELECT text FROM warnings WHERE run = ?1 ORDER BY position";
         run.warnings = self.rows(sql, Some(id), |row| row.get(0))?;
-        let sql = "SELECT id, name, machine, accelerator, resolved_machine \
+        let sql = "SELECT id, name, machine, accelerator, resolved_machine, role \
                    FROM configurations WHERE run = ?1 ORDER BY position";
         let configurations = self.rows(sql, Some(id), |row| {
             let configuration = Configuration {
@@ -78,6 +83,7 @@ impl Store {
                 machine: row.get(2)?,
                 accelerator: row.get(3)?,
                 resolved_machine: row.get(4)?,
+                role: role_named(&row.get::<_, String>(5)?),
                 ..Configuration::default()
             };
             Ok((row.get(0)?, configuration))
@@ -281,6 +287,7 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
         max: optional("max")?,
         roi: row.get("roi")?,
         complete: row.get("complete")?,
+        unmeasured: row.get("unmeasured")?,
         ..Run::default()
     })
 }

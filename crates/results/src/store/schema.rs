@@ -9,7 +9,7 @@ pub const COUNTER_BOUND: u64 = 1 << 56;
 
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
-pub const MIGRATIONS: &[&str] = &[V1, V2];
+pub const MIGRATIONS: &[&str] = &[V1, V2, V3];
 
 /// Runs, configurations, statistics, histograms and samples.
 const V1: &str = "
@@ -111,6 +111,20 @@ CREATE TABLE declarations (
 ALTER TABLE runs ADD COLUMN declarations INTEGER REFERENCES declarations(id);
 ";
 
+/// What each configuration is in its run, and why a run has no calls. Ablations were told by their names until here.
+const V3: &str = "
+ALTER TABLE runs ADD COLUMN unmeasured TEXT;
+ALTER TABLE configurations ADD COLUMN role TEXT NOT NULL DEFAULT 'candidate';
+UPDATE configurations SET role = CASE
+  WHEN name GLOB 'm32/*' OR name GLOB 'limit/*' THEN 'part'
+  WHEN accelerator = 'none' THEN 'baseline'
+  WHEN accelerator = 'limit' AND NOT EXISTS (
+    SELECT 1 FROM parameters WHERE configuration = configurations.id AND value = 'false'
+  ) THEN 'limit'
+  WHEN accelerator = 'limit' THEN 'part'
+  ELSE 'candidate' END;
+";
+
 /// What a table is for.
 pub struct Table {
     /// Its name.
@@ -153,6 +167,7 @@ pub const MEANING: &[Table] = &[
             ("roi", "1 if only regions of interest were measured"),
             ("complete", "1 if the run came to its end and every configuration finished"),
             ("declarations", "`declarations.id`; NULL for runs stored by schema version 1"),
+            ("unmeasured", "why no allocator call could be measured; else NULL"),
         ],
     },
     Table {
@@ -174,8 +189,14 @@ pub const MEANING: &[Table] = &[
             ("position", "order within the run, from 0"),
             ("name", "unique within the run"),
             ("machine", "the machine file's name"),
-            ("accelerator", "`none` is the baseline, `limit` the limit study"),
+            ("accelerator", "`none` is no hardware help, `limit` the limit study"),
             ("resolved_machine", "the machine with every default filled in, as TOML"),
+            (
+                "role",
+                "what it is in its run: `baseline`, `subject` (the accelerator that the run is \
+                 about), `candidate` (another one), `part` (of an accelerator or of the limit \
+                 study), `limit` (accelerated steps at no cost) or `bound` (calls at no cost)",
+            ),
         ],
     },
     Table {

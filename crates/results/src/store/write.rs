@@ -40,15 +40,16 @@ impl Store {
             transaction
                 .execute(
                     "INSERT INTO configurations \
-                     (run, position, name, machine, accelerator, resolved_machine) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                     (run, position, name, machine, accelerator, resolved_machine, role) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                     params![
                         run,
                         position as i64,
                         configuration.name,
                         configuration.machine,
                         configuration.accelerator,
-                        configuration.resolved_machine
+                        configuration.resolved_machine,
+                        configuration.role.name()
                     ],
                 )
                 .map_err(Fault::Sqlite)?;
@@ -116,7 +117,8 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
              context_switches = ?11, forked_children = ?12, execs = ?13, exit_code = ?14, \
              exit_signal = ?15, sampling_period = ?16, sampling_warm = ?17, \
              sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
-             skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25 WHERE id = ?1",
+             skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25, \
+             unmeasured = ?26 WHERE id = ?1",
             params![
                 id,
                 run.program,
@@ -143,6 +145,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 run.roi,
                 run.complete,
                 declare(connection, &run.schema)?,
+                run.unmeasured,
             ],
         )
         .map_err(Fault::Sqlite)?;

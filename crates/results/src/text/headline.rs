@@ -1,76 +1,137 @@
 //! The sentence that answers the question.
 
 use super::number;
-use crate::model::{Configuration, ParameterValue, Run};
+use crate::model::{CallKind, Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
 
-/// What hardware help buys this program, in a sentence or two; the first is the answer.
+/// What hardware help buys this program: the answer for each machine, then what puts it in
+/// proportion. In each sentence the program comes first, then the allocator as a whole, then its
+/// calls: time moves between neighbouring calls without anybody gaining from it.
 pub fn headline(run: &Run) -> Vec<String> {
     let Some(first) = run.configurations.first() else {
         return vec!["Nothing was measured: no configuration finished.".into()];
     };
-    let Some(kind) = run.main_kind() else {
-        let ipc = number::value(program_figure(run, first, "ipc"), Unit::InstructionsPerCycle);
-        return vec![format!(
-            "No allocation was measured, so hardware help for it changes nothing here; {} runs at \
-             {ipc} instructions per cycle.",
-            run.program
-        )];
-    };
-    let mut sentences = Vec::new();
-    if let Some(chosen) = run.headline_configuration() {
-        let base = run.baseline_of(chosen).unwrap_or(first);
-        let per_call = |configuration| {
-            let figures = CallFigures::of(run, configuration, CallGroup::Kind(kind));
-            let figure = figures.value("cycles_per_call").figure();
-            figure.map_or(number::UNDEFINED.into(), |figure| number::fixed(figure, 1))
-        };
-        sentences.push(format!(
-            "{} makes {} {} ({} → {} cycles per call), the allocator {} and the program {}.",
-            subject(chosen),
-            kind.name(),
-            gain(call_speedup(run, chosen, kind)),
-            per_call(base),
-            per_call(chosen),
-            gain(program_figure(run, chosen, "allocator_speedup")),
-            gain(program_figure(run, chosen, "speedup"))
-        ));
-    } else {
-        let figures = CallFigures::of(run, first, CallGroup::Kind(kind));
-        sentences.push(format!(
-            "{} takes {} cycles per call on {}, and the allocator {} of the program's cycles.",
-            kind.name(),
-            number::value(figures.value("cycles_per_call"), Unit::CyclesPerCall),
-            first.name,
-            number::value(program_figure(run, first, "allocator_share"), Unit::Fraction)
-        ));
+    if run.main_kind().is_none() {
+        return vec![nothing_allocated(run, first)];
     }
-    let machine = run.headline_configuration().map_or(&first.machine, |chosen| &chosen.machine);
-    if let Some(limit) = run.limit_of(machine).filter(|limit| run.baseline_of(limit).is_some()) {
-        sentences.push(format!(
-            "The most that hardware could do (limit study): the allocator {}, the program {}.",
-            gain(program_figure(run, limit, "allocator_speedup")),
-            gain(program_figure(run, limit, "speedup"))
-        ));
+    let machines = run.machines();
+    let mut sentences = Vec::new();
+    for machine in &machines {
+        let of_machine = |item: &&Configuration| item.machine == **machine;
+        let Some(first) = run.configurations.iter().find(of_machine) else { continue };
+        let Some(subject) = run.subject_of(machine) else {
+            sentences.push(plain_answer(run, first));
+            continue;
+        };
+        sentences.push(answer(run, subject));
+        sentences.extend(run.limit_of(machine).map(|limit| limit_sentence(run, limit, subject)));
+        sentences.extend(run.bound_of(machine).map(|bound| bound_sentence(run, bound)));
     }
     sentences
 }
 
-/// The accelerator as the subject of a sentence.
-fn subject(configuration: &Configuration) -> String {
-    let mut letters = configuration.accelerator.chars();
-    let name: String =
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    match configuration.parameters.get("entries") {
-        Some(ParameterValue::Integer(1)) => format!("{name} with 1 entry"),
-        Some(ParameterValue::Integer(entries)) => format!("{name} with {entries} entries"),
-        _ => format!("{name} ({})", configuration.name),
+/// Why no allocation was measured, as far as that is known.
+fn nothing_allocated(run: &Run, first: &Configuration) -> String {
+    let ipc = number::value(program_figure(run, first, "ipc"), Unit::InstructionsPerCycle);
+    match &run.unmeasured {
+        Some(reason) => format!("What hardware help would buy could not be measured: {reason}."),
+        None => format!(
+            "{} made no allocator call in the measured part, so hardware help for allocation \
+             changes nothing there; it runs at {ipc} instructions per cycle on {}.",
+            run.program, first.machine
+        ),
     }
 }
 
-fn call_speedup(run: &Run, configuration: &Configuration, kind: crate::model::CallKind) -> Value {
-    CallFigures::of(run, configuration, CallGroup::Kind(kind)).value("speedup")
+/// An accelerator against its baseline.
+fn answer(run: &Run, subject: &Configuration) -> String {
+    let calls: Vec<String> = [CallGroup::Allocation, CallGroup::Deallocation]
+        .into_iter()
+        .filter_map(|group| run.main_kind_of(group))
+        .map(|kind| {
+            let speedup = CallFigures::of(run, subject, CallGroup::Kind(kind)).value("speedup");
+            format!("{} {} ({})", kind.name(), gain(speedup), cycles_per_call(run, subject, kind))
+        })
+        .collect();
+    format!(
+        "On {}, {} makes the program {} and its allocator {}: {}.",
+        subject.machine,
+        name(subject),
+        gain(program_figure(run, subject, "speedup")),
+        gain(program_figure(run, subject, "allocator_speedup")),
+        calls.join(", ")
+    )
+}
+
+/// Cycles per call under the baseline and under a configuration.
+fn cycles_per_call(run: &Run, item: &Configuration, kind: CallKind) -> String {
+    let per_call = |item: &Configuration| {
+        let figure = CallFigures::of(run, item, CallGroup::Kind(kind)).value("cycles_per_call");
+        figure.figure().map_or(number::UNDEFINED.into(), |figure| number::fixed(figure, 1))
+    };
+    let base = run.baseline_of(item).unwrap_or(item);
+    format!("{} → {} cycles per call", per_call(base), per_call(item))
+}
+
+/// The cost of allocation on a machine on which nothing is compared.
+fn plain_answer(run: &Run, item: &Configuration) -> String {
+    let kinds = [CallGroup::Allocation, CallGroup::Deallocation];
+    let calls: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|group| run.main_kind_of(group))
+        .map(|kind| {
+            let figures = CallFigures::of(run, item, CallGroup::Kind(kind));
+            let cycles = number::value(figures.value("cycles_per_call"), Unit::CyclesPerCall);
+            format!("{cycles} cycles for each {}", kind.name())
+        })
+        .collect();
+    format!(
+        "On {} ({}), the allocator takes {} of the program's cycles: {}.",
+        item.machine,
+        item.name,
+        number::value(program_figure(run, item, "allocator_share"), Unit::Fraction),
+        calls.join(", ")
+    )
+}
+
+/// The limit study, which says what it is.
+fn limit_sentence(run: &Run, limit: &Configuration, subject: &Configuration) -> String {
+    let figure = |item, name| program_figure(run, item, name);
+    let mut sentence = format!(
+        "With the accelerated steps at no cost (limit study) the program would be {} and its \
+         allocator {}.",
+        gain(figure(limit, "speedup")),
+        gain(figure(limit, "allocator_speedup"))
+    );
+    let below = |name| {
+        let (limit, own) = (figure(limit, name).figure(), figure(subject, name).figure());
+        limit.zip(own).is_some_and(|(limit, own)| limit < own)
+    };
+    if below("speedup") || below("allocator_speedup") {
+        sentence += " The accelerator gains more than that, which is possible: the limit study \
+                     is no upper bound (docs/accuracy.md).";
+    }
+    sentence
+}
+
+fn bound_sentence(run: &Run, bound: &Configuration) -> String {
+    format!(
+        "If allocator calls cost nothing at all, the program would be {}.",
+        gain(program_figure(run, bound, "speedup"))
+    )
+}
+
+/// The accelerator as the subject of a sentence.
+fn name(configuration: &Configuration) -> String {
+    let mut letters = configuration.accelerator.chars();
+    let model: String =
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    match configuration.parameters.get("entries") {
+        Some(ParameterValue::Integer(1)) => format!("{model} with 1 entry"),
+        Some(ParameterValue::Integer(entries)) => format!("{model} with {entries} entries"),
+        _ => format!("{model} ({})", configuration.name),
+    }
 }
 
 fn program_figure(run: &Run, configuration: &Configuration, name: &str) -> Value {
