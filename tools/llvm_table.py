@@ -29,13 +29,22 @@ HEADER = """\
 """
 
 REGISTERS = {
-    "r8": ["al", "bl", "dl", "sil"], "r8h": ["ah", "bh", "dh", "ch"],
-    "r16": ["ax", "bx", "dx", "si"], "r32": ["eax", "ebx", "edx", "esi"],
-    "r64": ["rax", "rbx", "rdx", "rsi"], "xmm": ["xmm1", "xmm2", "xmm3", "xmm4"],
-    "ymm": ["ymm1", "ymm2", "ymm3", "ymm4"], "mm": ["mm1", "mm2", "mm3", "mm4"], "cl": ["cl"] * 4,
+    "r8": ["al", "bl", "dl", "sil"],
+    "r8h": ["ah", "bh", "dh", "ch"],
+    "r16": ["ax", "bx", "dx", "si"],
+    "r32": ["eax", "ebx", "edx", "esi"],
+    "r64": ["rax", "rbx", "rdx", "rsi"],
+    "xmm": ["xmm1", "xmm2", "xmm3", "xmm4"],
+    "ymm": ["ymm1", "ymm2", "ymm3", "ymm4"],
+    "mm": ["mm1", "mm2", "mm3", "mm4"],
+    "cl": ["cl"] * 4,
 }
 SIZES = {
-    "m8": "byte", "m16": "word", "m32": "dword", "m64": "qword", "m128": "xmmword",
+    "m8": "byte",
+    "m16": "word",
+    "m32": "dword",
+    "m64": "qword",
+    "m128": "xmmword",
     "m256": "ymmword",
 }
 IMMEDIATES = {"i8": "3", "i16": "1000", "i32": "100000", "i64": "0x123456789abc", "1": "1"}
@@ -46,7 +55,8 @@ SKIPPED = re.compile(
     r"|clflush|cli|sti|clts|cl[cd]|st[cd]|cmc|wbinvd|invd|inv\w+|enter|leave|prefetch\w*"
     r"|v?p?gather\w+|emms|vzero\w+|pushf\w*|popf\w*|sahf|lahf|swapgs|sys\w+|bound|hlt|lgdt"
     r"|ltr|str|lldt|sldt|lsl|lar|ver[rw]|smsw|lmsw|v?maskmov\w+|vpgather\w+|vgather\w+"
-    r"|v?ldmxcsr|v?stmxcsr|monitor|mwait|fx\w+|cmpxchg16b|cmpxchg8b|ud2)$")
+    r"|v?ldmxcsr|v?stmxcsr|monitor|mwait|fx\w+|cmpxchg16b|cmpxchg8b|ud2)$"
+)
 LINE = re.compile(r"^ *(?P<uops>\d+) +(?P<latency>\d+) +[\d.]+ [ *U]+? +\d+ +(?P<rest>.*)$")
 GROUP = re.compile(r"^SPRPort([\d_]+)(?:\[(?:\d+,)?(\d+)\])?$")
 
@@ -109,8 +119,13 @@ def rows(path):
 
 
 def mca(program, cpu, text):
-    command = [program, "-mtriple=x86_64", f"-mcpu={cpu}", "-instruction-tables=full",
-               "-skip-unsupported-instructions=parse-failure"]
+    command = [
+        program,
+        "-mtriple=x86_64",
+        f"-mcpu={cpu}",
+        "-instruction-tables=full",
+        "-skip-unsupported-instructions=parse-failure",
+    ]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return [line for line in map(parse, run.stdout.splitlines()) if line]
 
@@ -121,7 +136,7 @@ def table(program, cpu, forms):
     texts = [(form, text) for form, text in texts if text]
     found = {}
     for at in range(0, len(texts), 64):
-        piece = texts[at:at + 64]
+        piece = texts[at : at + 64]
         lines = mca(program, cpu, ".intel_syntax noprefix\n" + "\n".join(t for _, t in piece))
         if len(lines) != len(piece):
             lines = []
@@ -141,7 +156,8 @@ def row(key, found):
         return None
     ports = "+".join(
         f"{n}*p{''.join(f'{p:x}' for p in sorted(ports))}"
-        for ports, n in sorted(groups.items(), key=lambda g: (len(g[0]), sorted(g[0]))))
+        for ports, n in sorted(groups.items(), key=lambda g: (len(g[0]), sorted(g[0])))
+    )
     memory = next((k for k in key.split(" ")[-1].split(",") if re.match(r"m\d+$", k)), None)
     if memory:
         vector = "mm" in key

@@ -29,16 +29,41 @@ HEADER = """\
 
 # XED condition names and those of the assembler.
 CONDITIONS = {
-    "Z": "e", "NZ": "ne", "B": "b", "NB": "ae", "BE": "be", "NBE": "a", "L": "l", "NL": "ge",
-    "LE": "le", "NLE": "g", "O": "o", "NO": "no", "P": "p", "NP": "np", "S": "s", "NS": "ns",
+    "Z": "e",
+    "NZ": "ne",
+    "B": "b",
+    "NB": "ae",
+    "BE": "be",
+    "NBE": "a",
+    "L": "l",
+    "NL": "ge",
+    "LE": "le",
+    "NLE": "g",
+    "O": "o",
+    "NO": "no",
+    "P": "p",
+    "NP": "np",
+    "S": "s",
+    "NS": "ns",
 }
 NAMES = {
-    "call_near": "call", "ret_near": "ret", "xlat": "xlatb", "prefetch_exclusive": "prefetch",
-    "mov_cr": "mov", "mov_dr": "mov", "sal": "shl",
+    "call_near": "call",
+    "ret_near": "ret",
+    "xlat": "xlatb",
+    "prefetch_exclusive": "prefetch",
+    "mov_cr": "mov",
+    "mov_dr": "mov",
+    "sal": "shl",
 }
 # Operand kinds that the table need not tell apart, because the general form is the same.
 FIXED = {
-    "AL": "r8", "AX": "r16", "EAX": "r32", "RAX": "r64", "FS": "seg", "GS": "seg", "SEG": "seg",
+    "AL": "r8",
+    "AX": "r16",
+    "EAX": "r32",
+    "RAX": "r64",
+    "FS": "seg",
+    "GS": "seg",
+    "SEG": "seg",
 }
 KINDS = {"R8l": "r8", "VSIB_XMM": "x", "VSIB_YMM": "y", "Rel8": "rel", "Rel32": "rel"}
 
@@ -102,8 +127,12 @@ def convert(path):
         fused, unfused = row["uops"].split(" / ")
         low, high = latency(row["latency"])
         cycles = row["throughput"].split(" / ")[-1]
-        new = {"cells": (fused, unfused, row["ports"] or "-"), "lat": (low, high),
-               "cycles": float(cycles), "fixed": fixed}
+        new = {
+            "cells": (fused, unfused, row["ports"] or "-"),
+            "lat": (low, high),
+            "cycles": float(cycles),
+            "fixed": fixed,
+        }
         old = table.get(key)
         if old is None or (old["fixed"] and not fixed):
             table[key] = new
@@ -112,8 +141,10 @@ def convert(path):
         else:
             # Two encodings of one form: the cheaper one stands for both.
             best = min(old, new, key=lambda r: (int(r["cells"][1]), r["cycles"], r["cells"]))
-            best["lat"] = (min(old["lat"][0], new["lat"][0], key=value),
-                           max(old["lat"][1], new["lat"][1], key=value))
+            best["lat"] = (
+                min(old["lat"][0], new["lat"][0], key=value),
+                max(old["lat"][1], new["lat"][1], key=value),
+            )
             table[key] = best
     return table
 

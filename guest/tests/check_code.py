@@ -16,9 +16,16 @@ PLAIN = BUILD / "libmallacc_guest_plain.so"
 
 # Entry point -> kind of call. Mangled names after the Itanium C++ ABI.
 ENTRY_POINTS = {
-    "malloc": "MALLOC", "free": "FREE", "cfree": "FREE", "calloc": "CALLOC",
-    "realloc": "REALLOC", "reallocarray": "REALLOC", "memalign": "MEMALIGN",
-    "posix_memalign": "MEMALIGN", "aligned_alloc": "MEMALIGN", "valloc": "MEMALIGN",
+    "malloc": "MALLOC",
+    "free": "FREE",
+    "cfree": "FREE",
+    "calloc": "CALLOC",
+    "realloc": "REALLOC",
+    "reallocarray": "REALLOC",
+    "memalign": "MEMALIGN",
+    "posix_memalign": "MEMALIGN",
+    "aligned_alloc": "MEMALIGN",
+    "valloc": "MEMALIGN",
     "pvalloc": "MEMALIGN",
 }
 for array in "wa":
@@ -77,7 +84,8 @@ class FastPaths(unittest.TestCase):
         source = Path(__file__).parent.parent / "src" / "fast_path.h"
         words = " ".join(source.read_text().replace("//", " ").split())
         malloc, free = re.search(
-            r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words).groups()
+            r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words
+        ).groups()
         self.assertEqual(len(self.instructions("malloc")), int(malloc))
         self.assertEqual(len(self.instructions("free")), int(free))
 
@@ -106,8 +114,13 @@ class Markers(unittest.TestCase):
     def test_every_carrier_is_followed_by_its_operand_stores_in_its_page(self):
         # fold_markers() raises otherwise; the whole library, slow paths included.
         import subprocess
-        out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(MARKED)], check=True,
-                             capture_output=True, text=True).stdout
+
+        out = subprocess.run(
+            ["objdump", "-d", "--no-show-raw-insn", str(MARKED)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         code = []
         for line in out.splitlines():
             match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
@@ -121,8 +134,19 @@ class Markers(unittest.TestCase):
             if marker.registers:
                 self.assertEqual(marker.address >> 12, last >> 12, f"{marker} straddles a page")
         found = {m.name for m in markers}
-        for name in ("LOOKUP", "UPDATE", "SAMPLE", "SAMPLE_END", "POP", "POP_END", "PUSH",
-                     "PREFETCH", "INVALIDATE", "FLUSH", "CALL_END"):
+        for name in (
+            "LOOKUP",
+            "UPDATE",
+            "SAMPLE",
+            "SAMPLE_END",
+            "POP",
+            "POP_END",
+            "PUSH",
+            "PREFETCH",
+            "INVALIDATE",
+            "FLUSH",
+            "CALL_END",
+        ):
             self.assertIn(name, found)
 
     def test_every_entry_point_begins_with_its_call(self):
@@ -165,8 +189,10 @@ class Regions(unittest.TestCase):
                 region = between(fast_path(MARKED, symbol), "LOOKUP", "UPDATE")
                 kinds = sorted(i.text.split()[0] for i in region)
                 # Two forms of the index (add, shift), the choice, the tables' address, two loads.
-                self.assertEqual(kinds, sorted(
-                    ["lea", "shr", "lea", "shr", "cmp", "cmovae", "lea", "movzbl", "mov"]))
+                self.assertEqual(
+                    kinds,
+                    sorted(["lea", "shr", "lea", "shr", "cmp", "cmovae", "lea", "movzbl", "mov"]),
+                )
                 self.assertEqual(sum(map(is_load, region)), 2)
                 self.assertFalse(any(map(is_store, region)) or any(map(is_branch, region)))
 
@@ -174,8 +200,9 @@ class Regions(unittest.TestCase):
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
-                self.assertEqual([i.text.split()[0] for i in region],
-                                 ["mov", "cmp", "jb", "sub", "mov"])
+                self.assertEqual(
+                    [i.text.split()[0] for i in region], ["mov", "cmp", "jb", "sub", "mov"]
+                )
                 self.assertTrue(is_load(region[0]) and is_store(region[-1]))
 
     def test_pop_to_pop_end_is_two_loads_and_the_empty_check(self):
@@ -196,18 +223,23 @@ class Regions(unittest.TestCase):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
                 following = next(
-                    m for m in path if isinstance(m, Marker) and m.name == "POP_END").registers[1]
+                    m for m in path if isinstance(m, Marker) and m.name == "POP_END"
+                ).registers[1]
                 update = between(path, "POP_END", "PREFETCH")
-                self.assertTrue(any(
-                    is_store(i) and i.text.startswith(f"mov {following},") for i in update))
+                self.assertTrue(
+                    any(is_store(i) and i.text.startswith(f"mov {following},") for i in update)
+                )
 
     def test_an_empty_list_invalidates_at_once(self):
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "POP", "POP_END")
                 target = next(i for i in region if is_branch(i)).target
-                away = [i for part in (symbol, symbol + ".cold")
-                        for i in fold_markers(disassemble(MARKED, part))]
+                away = [
+                    i
+                    for part in (symbol, symbol + ".cold")
+                    for i in fold_markers(disassemble(MARKED, part))
+                ]
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "INVALIDATE")
 
@@ -216,8 +248,11 @@ class Regions(unittest.TestCase):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
                 target = next(i for i in region if is_branch(i)).target
-                away = [i for part in (symbol, symbol + ".cold")
-                        for i in fold_markers(disassemble(MARKED, part))]
+                away = [
+                    i
+                    for part in (symbol, symbol + ".cold")
+                    for i in fold_markers(disassemble(MARKED, part))
+                ]
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "SAMPLE_END")
 
@@ -225,12 +260,16 @@ class Regions(unittest.TestCase):
         for symbol in ("free", "_ZdlPv", "_ZdlPvm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
-                index = next(i for i, m in enumerate(path)
-                             if isinstance(m, Marker) and m.name == "PUSH")
+                index = next(
+                    i for i, m in enumerate(path) if isinstance(m, Marker) and m.name == "PUSH"
+                )
                 pointer = path[index].registers[1]
-                link = [i for i, item in enumerate(path)
-                        if is_store(item) and (f",({pointer})" in item.text
-                                               or f"mov {pointer}," in item.text)]
+                link = [
+                    i
+                    for i, item in enumerate(path)
+                    if is_store(item)
+                    and (f",({pointer})" in item.text or f"mov {pointer}," in item.text)
+                ]
                 self.assertEqual(len(link), 2)
                 self.assertTrue(all(i > index for i in link))
 

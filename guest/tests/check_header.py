@@ -17,9 +17,19 @@ DOCS = (GUEST.parent / "docs" / "markers.md").read_text()
 
 # How a C program writes each marker; a, b, c are its operands in order, s is what is tied.
 USES = {
-    "LOOKUP": "(a)", "UPDATE": "(a, b, c)", "SAMPLE": "(a, s)", "SAMPLE_END": "(*s)",
-    "POP": "(a, s)", "POP_END": "(a, b, s)", "PUSH": "(a, b)", "PREFETCH": "(a, b, c)",
-    "INVALIDATE": "(a)", "FLUSH": "()", "ROI_BEGIN": "()", "ROI_END": "()", "TRASH": "()",
+    "LOOKUP": "(a)",
+    "UPDATE": "(a, b, c)",
+    "SAMPLE": "(a, s)",
+    "SAMPLE_END": "(*s)",
+    "POP": "(a, s)",
+    "POP_END": "(a, b, s)",
+    "PUSH": "(a, b)",
+    "PREFETCH": "(a, b, c)",
+    "INVALIDATE": "(a)",
+    "FLUSH": "()",
+    "ROI_BEGIN": "()",
+    "ROI_END": "()",
+    "TRASH": "()",
     "CALL_END": "(a)",
 }
 COMPILERS = (["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"])
@@ -29,8 +39,10 @@ FLAGS = ["-O2", "-fcf-protection=none", "-Wall", "-Wextra", "-Wpedantic", "-Werr
 def documented_operations():
     """name -> (code, number of operands), from the table under "Operations"."""
     rows = re.findall(r"^\| (0x[0-9a-f]{2})(?:\+kind)? \| `(\w+)` \| ([^|]+) \|", DOCS, re.M)
-    return {name: (int(code, 16), 0 if words.strip() == "–" else len(words.split(",")))
-            for code, name, words in rows}
+    return {
+        name: (int(code, 16), 0 if words.strip() == "–" else len(words.split(",")))
+        for code, name, words in rows
+    }
 
 
 def documented_kinds():
@@ -51,12 +63,17 @@ def compile_markers(compiler, name, extra=()):
         lines.append(f"{extern}void use_{marker}{head} {{ MALLACC_{marker}{arguments}; {end}")
     for kind in documented_kinds():
         lines.append(declare.format(kind, head))
-        lines.append(f"{extern}void use_{kind}{head} "
-                     f"{{ MALLACC_CALL_BEGIN(MALLACC_KIND_{kind}, a); {end}")
+        lines.append(
+            f"{extern}void use_{kind}{head} {{ MALLACC_CALL_BEGIN(MALLACC_KIND_{kind}, a); {end}"
+        )
     target = BUILD / "tests" / f"{name}.o"
     target.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([*compiler, *FLAGS, *extra, f"-I{GUEST}/include", "-c", "-o", target, "-"],
-                   input="\n".join(lines), text=True, check=True)
+    subprocess.run(
+        [*compiler, *FLAGS, *extra, f"-I{GUEST}/include", "-c", "-o", target, "-"],
+        input="\n".join(lines),
+        text=True,
+        check=True,
+    )
     return target
 
 
@@ -96,28 +113,56 @@ class Header(unittest.TestCase):
             library = compile_markers(compiler, "bare_" + compiler[0], ["-DMALLACC_NO_MARKERS"])
             for name in USES:
                 with self.subTest(compiler=compiler[0], marker=name):
-                    texts = [i.text for i in disassemble(library, "use_" + name)
-                             if isinstance(i, Instruction) and "nop" not in i.text]
+                    texts = [
+                        i.text
+                        for i in disassemble(library, "use_" + name)
+                        if isinstance(i, Instruction) and "nop" not in i.text
+                    ]
                     self.assertEqual(texts, ["ret"])
 
     def test_an_operand_of_four_bytes_is_refused(self):
         source = '#include "mallacc.h"\nvoid f(unsigned a) { MALLACC_LOOKUP(a); }\n'
-        result = subprocess.run(["gcc", "-xc", f"-I{GUEST}/include", "-fsyntax-only", "-"],
-                                input=source, text=True, capture_output=True)
+        result = subprocess.run(
+            ["gcc", "-xc", f"-I{GUEST}/include", "-fsyntax-only", "-"],
+            input=source,
+            text=True,
+            capture_output=True,
+        )
         self.assertNotEqual(result.returncode, 0)
 
     def test_the_example_in_the_header_compiles(self):
         header = (GUEST / "include" / "mallacc.h").read_text()
-        example = header[header.index("How to annotate"):header.index("* Rules")]
+        example = header[header.index("How to annotate") : header.index("* Rules")]
         lines = re.findall(r"^ \*     (.*)$", example, re.M)
-        source = "\n".join([
-            '#include "mallacc.h"', "#include <stddef.h>",
-            "struct list { void* head; };", "struct cache { struct list lists[88]; };",
-            "extern struct cache* my_cache;",
-            "extern unsigned char class_of[], *refill(struct cache*, size_t);",
-            "extern size_t bytes_of[];", "void* allocate(size_t);", *lines])
-        subprocess.run(["gcc", "-std=c11", "-xc", *FLAGS, f"-I{GUEST}/include", "-c", "-o",
-                        BUILD / "tests" / "example.o", "-"], input=source, text=True, check=True)
+        source = "\n".join(
+            [
+                '#include "mallacc.h"',
+                "#include <stddef.h>",
+                "struct list { void* head; };",
+                "struct cache { struct list lists[88]; };",
+                "extern struct cache* my_cache;",
+                "extern unsigned char class_of[], *refill(struct cache*, size_t);",
+                "extern size_t bytes_of[];",
+                "void* allocate(size_t);",
+                *lines,
+            ]
+        )
+        subprocess.run(
+            [
+                "gcc",
+                "-std=c11",
+                "-xc",
+                *FLAGS,
+                f"-I{GUEST}/include",
+                "-c",
+                "-o",
+                BUILD / "tests" / "example.o",
+                "-",
+            ],
+            input=source,
+            text=True,
+            check=True,
+        )
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def disassemble(library, symbol):
     """All instructions of a symbol, in address order."""
     out = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", library],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     code = []
     for line in out.splitlines():
@@ -115,4 +117,4 @@ def between(path, opening, closing):
     names = [item.name if isinstance(item, Marker) else None for item in path]
     start = names.index(opening)
     end = names.index(closing, start)
-    return path[start + 1:end]
+    return path[start + 1 : end]

@@ -13,8 +13,10 @@ def main():
     if len(sys.argv) < 3:
         sys.exit("use: report.py IMAGE.bin NAME=SIMULATOR...")
     image, builds = sys.argv[1], [build.split("=", 1) for build in sys.argv[2:]]
-    print(f"{'memory':34} {'program':12} {'malloc':>7} {'with':>7} {'':>6} "
-          f"{'free':>7} {'with':>7} {'':>6} {'both':>6}")
+    print(
+        f"{'memory':34} {'program':12} {'malloc':>7} {'with':>7} {'':>6} "
+        f"{'free':>7} {'with':>7} {'':>6} {'both':>6}"
+    )
     for name, simulator in builds:
         run = subprocess.run([simulator, image], capture_output=True, text=True, check=False)
         for line in run.stdout.splitlines():

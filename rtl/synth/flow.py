@@ -173,8 +173,10 @@ def measure(ys, library, options, config):
     if unknown:
         sys.exit(f"area: cells the library does not have: {', '.join(unknown)}; the area is void")
     area = sum(count * library.cells[name].area for name, count in kinds.items())
-    total = {what: sum(n for name, n in kinds.items() if getattr(library.cells[name], what))
-             for what in ("is_flop", "is_latch", "is_gate")}
+    total = {
+        what: sum(n for name, n in kinds.items() if getattr(library.cells[name], what))
+        for what in ("is_flop", "is_latch", "is_gate")
+    }
     scale = next((value for key, value in SCALE_28NM.items() if key in library.name), None)
     return {
         "entries": entries,
@@ -194,8 +196,9 @@ def measure(ys, library, options, config):
 def show(rows, library):
     """The table as text."""
     print(f"library {library.name}: gate equivalent {library.nand2_area()} (smallest NAND2)")
-    print("entries ptr storage   cells  flops latches  gates      area      GE  path ps   "
-          "28 nm um^2")
+    print(
+        "entries ptr storage   cells  flops latches  gates      area      GE  path ps   28 nm um^2"
+    )
     for row in rows:
         low, high = row["area_28nm_um2"] or ("-", "-")
         print(
@@ -205,8 +208,9 @@ def show(rows, library):
         )
     total = sum(CACTI_UM2.values())
     parts = " + ".join(f"{name} {value}" for name, value in CACTI_UM2.items())
-    print("paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: "
-          f"{parts} = {total} um^2")
+    print(
+        f"paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: {parts} = {total} um^2"
+    )
 
 
 def main():
@@ -217,8 +221,9 @@ def main():
         sys.exit("area: pyosys is missing; run make rtl-setup")
     try:
         library = liberty.read(options.liberty, options.build)
-        wanted = options.config or [f"{e}:{p}:{s}" for s in STORAGES for p in (32, 48)
-                                    for e in (4, 8, 16, 32)]
+        wanted = options.config or [
+            f"{e}:{p}:{s}" for s in STORAGES for p in (32, 48) for e in (4, 8, 16, 32)
+        ]
         configs = [(int(e), int(p), s) for e, p, s in (c.split(":") for c in wanted)]
         rows = []
         for config in configs:

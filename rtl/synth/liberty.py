@@ -62,9 +62,13 @@ class Library:
 
     def buffer(self):
         """The smallest non-inverting buffer."""
-        plain = [cell for cell in self.cells.values()
-                 if cell.inputs == 1 and re.fullmatch(r"\(?\w+\)?", cell.function)
-                 and not (cell.is_flop or cell.is_latch or cell.is_gate)]
+        plain = [
+            cell
+            for cell in self.cells.values()
+            if cell.inputs == 1
+            and re.fullmatch(r"\(?\w+\)?", cell.function)
+            and not (cell.is_flop or cell.is_latch or cell.is_gate)
+        ]
         if not plain:
             raise LibertyError(f"{self.name}: no buffer; name a library that has one")
         return min(plain, key=lambda cell: (cell.area, cell.name))
@@ -79,7 +83,8 @@ def is_nand2(cell):
     """Whether the cell's function is the NAND of two pins, in either of the usual spellings."""
     text = re.sub(r"[\s()]", "", cell.function)
     return cell.inputs == 2 and bool(
-        re.fullmatch(r"!(\w+)[*&](\w+)", text) and cell.function.strip().startswith(("!(", "(!("))
+        re.fullmatch(r"!(\w+)[*&](\w+)", text)
+        and cell.function.strip().startswith(("!(", "(!("))
         or re.fullmatch(r"!(\w+)[+|]!(\w+)", text)
         or re.fullmatch(r"(\w+)'[+|](\w+)'", text)
     )
