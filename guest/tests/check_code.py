@@ -1,4 +1,4 @@
-"""The compiled fast paths: size, markers, and what lies in their regions.
+"""The compiled fast paths: their size, their markers, and what lies between the markers.
 
 usage: check_code.py BUILD_DIR
 """
@@ -7,8 +7,18 @@ import re
 import sys
 import unittest
 from pathlib import Path
+from typing import TypeGuard
 
-from listing import Instruction, Marker, between, disassemble, fold_markers, straight_path
+from listing import (
+    Instruction,
+    Item,
+    Marker,
+    between,
+    disassemble,
+    fold_markers,
+    instructions,
+    straight_path,
+)
 
 BUILD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build")
 MARKED = BUILD / "libmallacc_guest.so"
@@ -44,31 +54,32 @@ FAST_PATHS = ("malloc", "_Znwm", "free", "_ZdlPv", "_ZdlPvm")
 LOAD = re.compile(r"^(mov|movz\w*|movs\w*) (-?0x[0-9a-f]+)?\(%\w+.*\),%")
 
 
-def is_load(item):
+def is_load(item: Item) -> TypeGuard[Instruction]:
     return isinstance(item, Instruction) and LOAD.match(item.text) is not None
 
 
-def is_store(item):
+def is_store(item: Item) -> TypeGuard[Instruction]:
     if not isinstance(item, Instruction) or re.match(r"^(cmp|test|nop|lea|j|call)", item.text):
         return False
     return item.text.endswith(")") and "," in item.text
 
 
-def is_branch(item):
+def is_branch(item: Item) -> TypeGuard[Instruction]:
     return isinstance(item, Instruction) and re.match(r"^j", item.text) is not None
 
 
-def is_padding(item):
-    return isinstance(item, Instruction) and re.match(r"^(data16 |cs |nop)", item.text)
+def is_padding(item: Item) -> TypeGuard[Instruction]:
+    padding = r"^(data16 |cs |nop)"
+    return isinstance(item, Instruction) and re.match(padding, item.text) is not None
 
 
-def fast_path(library, symbol):
+def fast_path(library: Path, symbol: str) -> list[Item]:
     path = straight_path(fold_markers(disassemble(library, symbol)))
     return [item for item in path if not is_padding(item)]
 
 
-def texts(items):
-    """Instructions without what depends on where the linker put things."""
+def texts(items: list[Instruction]) -> list[str]:
+    """The instructions without what depends on where the linker put things."""
     cleaned = []
     for item in items:
         text = re.sub(r"-?0x[0-9a-f]+\(%rip\)", "SYMBOL(%rip)", item.text)
@@ -77,41 +88,41 @@ def texts(items):
 
 
 class FastPaths(unittest.TestCase):
-    def instructions(self, symbol):
-        return [i for i in fast_path(MARKED, symbol) if isinstance(i, Instruction)]
+    def instructions(self, symbol: str) -> list[Instruction]:
+        return instructions(fast_path(MARKED, symbol))
 
-    def test_malloc_and_free_are_as_short_as_their_source_says(self):
+    def test_malloc_and_free_are_as_short_as_their_source_says(self) -> None:
         source = Path(__file__).parent.parent / "src" / "fast_path.h"
         words = " ".join(source.read_text().replace("//", " ").split())
-        malloc, free = re.search(
-            r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words
-        ).groups()
-        self.assertEqual(len(self.instructions("malloc")), int(malloc))
-        self.assertEqual(len(self.instructions("free")), int(free))
+        stated = re.search(r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words)
+        assert stated is not None
+        self.assertEqual(len(self.instructions("malloc")), int(stated[1]))
+        self.assertEqual(len(self.instructions("free")), int(stated[2]))
 
-    def test_they_are_about_as_long_as_the_paper_says(self):
+    def test_they_are_about_as_long_as_the_paper_says(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 count = len(self.instructions(symbol))
                 self.assertGreaterEqual(count, PAPER_FAST_PATH * (1 - TOLERANCE))
                 self.assertLessEqual(count, PAPER_FAST_PATH * (1 + TOLERANCE))
 
-    def test_they_save_no_registers_and_use_no_stack(self):
+    def test_they_save_no_registers_and_use_no_stack(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 for text in texts(self.instructions(symbol)):
                     self.assertNotRegex(text, r"^(push|pop|call)|%rsp|%rbp")
 
-    def test_markers_do_not_change_the_code(self):
+    def test_markers_do_not_change_the_code(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 plain = fold_markers(disassemble(PLAIN, symbol))
                 self.assertFalse([i for i in plain if isinstance(i, Marker)])
-                self.assertEqual(texts(self.instructions(symbol)), texts(straight_path(plain)))
+                expected = texts(instructions(straight_path(plain)))
+                self.assertEqual(texts(self.instructions(symbol)), expected)
 
 
 class Markers(unittest.TestCase):
-    def test_every_carrier_is_followed_by_its_operand_stores_in_its_page(self):
+    def test_every_carrier_is_followed_by_its_operand_stores_in_its_page(self) -> None:
         # fold_markers() raises otherwise; the whole library, slow paths included.
         import subprocess
 
@@ -149,7 +160,7 @@ class Markers(unittest.TestCase):
         ):
             self.assertIn(name, found)
 
-    def test_every_entry_point_begins_with_its_call(self):
+    def test_every_entry_point_begins_with_its_call(self) -> None:
         for symbol, kind in ENTRY_POINTS.items():
             with self.subTest(symbol):
                 for item in fold_markers(disassemble(MARKED, symbol)):
@@ -158,14 +169,16 @@ class Markers(unittest.TestCase):
                         break
                     self.assertFalse(is_branch(item), "a branch before the marker")
 
-    def test_every_fast_path_ends_its_call_at_its_ret(self):
+    def test_every_fast_path_ends_its_call_at_its_ret(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
-                self.assertEqual(path[-2].name, "CALL_END")
-                self.assertEqual(path[-1].text, "ret")
+                end, ret = path[-2:]
+                assert isinstance(end, Marker) and isinstance(ret, Instruction)
+                self.assertEqual(end.name, "CALL_END")
+                self.assertEqual(ret.text, "ret")
 
-    def test_marker_order_is_that_of_the_steps(self):
+    def test_marker_order_is_that_of_the_steps(self) -> None:
         allocation = ["LOOKUP", "UPDATE", "SAMPLE", "SAMPLE_END", "POP", "POP_END", "PREFETCH"]
         expected = {
             "malloc": ["CALL_BEGIN MALLOC", *allocation, "CALL_END"],
@@ -183,7 +196,7 @@ class Markers(unittest.TestCase):
 class Regions(unittest.TestCase):
     """What hardware makes unnecessary lies between the markers, and nothing else does."""
 
-    def test_lookup_to_update_is_index_and_two_loads(self):
+    def test_lookup_to_update_is_index_and_two_loads(self) -> None:
         for symbol in ("malloc", "_Znwm", "_ZdlPvm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "LOOKUP", "UPDATE")
@@ -196,7 +209,7 @@ class Regions(unittest.TestCase):
                 self.assertEqual(sum(map(is_load, region)), 2)
                 self.assertFalse(any(map(is_store, region)) or any(map(is_branch, region)))
 
-    def test_sample_to_sample_end_is_load_compare_branch_subtract_store(self):
+    def test_sample_to_sample_end_is_load_compare_branch_subtract_store(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
@@ -205,7 +218,7 @@ class Regions(unittest.TestCase):
                 )
                 self.assertTrue(is_load(region[0]) and is_store(region[-1]))
 
-    def test_pop_to_pop_end_is_two_loads_and_the_empty_check(self):
+    def test_pop_to_pop_end_is_two_loads_and_the_empty_check(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
@@ -218,7 +231,7 @@ class Regions(unittest.TestCase):
                 self.assertIn(f"({head})", region[3].text)
                 self.assertEqual(end.registers, [head, following])
 
-    def test_the_list_head_is_stored_after_pop_end_and_before_prefetch(self):
+    def test_the_list_head_is_stored_after_pop_end_and_before_prefetch(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
@@ -230,7 +243,7 @@ class Regions(unittest.TestCase):
                     any(is_store(i) and i.text.startswith(f"mov {following},") for i in update)
                 )
 
-    def test_an_empty_list_invalidates_at_once(self):
+    def test_an_empty_list_invalidates_at_once(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "POP", "POP_END")
@@ -243,7 +256,7 @@ class Regions(unittest.TestCase):
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "INVALIDATE")
 
-    def test_a_taken_sample_closes_the_region_before_it_is_taken(self):
+    def test_a_taken_sample_closes_the_region_before_it_is_taken(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
@@ -256,14 +269,14 @@ class Regions(unittest.TestCase):
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "SAMPLE_END")
 
-    def test_push_comes_before_the_software_push(self):
+    def test_push_comes_before_the_software_push(self) -> None:
         for symbol in ("free", "_ZdlPv", "_ZdlPvm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
-                index = next(
-                    i for i, m in enumerate(path) if isinstance(m, Marker) and m.name == "PUSH"
+                index, push = next(
+                    (i, m) for i, m in enumerate(path) if isinstance(m, Marker) and m.name == "PUSH"
                 )
-                pointer = path[index].registers[1]
+                pointer = push.registers[1]
                 link = [
                     i
                     for i, item in enumerate(path)

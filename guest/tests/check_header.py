@@ -1,4 +1,4 @@
-"""include/mallacc.h against the table of docs/markers.md, through what the compilers make of it.
+"""What compilers make of include/mallacc.h, against the table of docs/markers.md.
 
 usage: check_header.py BUILD_DIR
 """
@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 
 from listing import Instruction, Marker, disassemble, fold_markers
@@ -15,7 +16,7 @@ BUILD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build")
 GUEST = Path(__file__).resolve().parent.parent
 DOCS = (GUEST.parent / "docs" / "markers.md").read_text()
 
-# How a C program writes each marker; a, b, c are its operands in order, s is what is tied.
+# How a C program writes each marker; a, b, c are its operands in order, s is the anchor.
 USES = {
     "LOOKUP": "(a)",
     "UPDATE": "(a, b, c)",
@@ -36,7 +37,14 @@ COMPILERS = (["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"])
 FLAGS = ["-O2", "-fcf-protection=none", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
-def documented_operations():
+def first_group(pattern: str, text: str, flags: int = 0) -> str:
+    """What the first group of a pattern matches, which must be there."""
+    match = re.search(pattern, text, flags)
+    assert match is not None, pattern
+    return match[1]
+
+
+def documented_operations() -> dict[str, tuple[int, int]]:
     """name -> (code, number of operands), from the table under "Operations"."""
     rows = re.findall(r"^\| (0x[0-9a-f]{2})(?:\+kind)? \| `(\w+)` \| ([^|]+) \|", DOCS, re.M)
     return {
@@ -45,13 +53,13 @@ def documented_operations():
     }
 
 
-def documented_kinds():
-    text = re.search(r"^Kinds: (.*?)\.$", DOCS, re.M | re.S)[1]
+def documented_kinds() -> dict[str, int]:
+    text = first_group(r"^Kinds: (.*?)\.$", DOCS, re.M | re.S)
     rows = re.findall(r"(\d) ([a-z ]+?)(?: and its\s+relatives)? \(", text)
     return {name.upper().replace(" ", "_"): int(kind) for kind, name in rows}
 
 
-def compile_markers(compiler, name, extra=()):
+def compile_markers(compiler: list[str], name: str, extra: Sequence[str] = ()) -> Path:
     """One C function per marker and kind; returns the object file."""
     lines = ['#include "mallacc.h"']
     head = "(unsigned long a, unsigned long b, unsigned long c, unsigned long* s)"
@@ -78,12 +86,12 @@ def compile_markers(compiler, name, extra=()):
 
 
 class Header(unittest.TestCase):
-    def test_the_table_is_read_completely(self):
+    def test_the_table_is_read_completely(self) -> None:
         operations = documented_operations()
         self.assertEqual(set(operations), {*USES, "CALL_BEGIN"})
         self.assertEqual(len(documented_kinds()), 8)
 
-    def test_each_marker_has_the_documented_code_and_operands_in_c_and_cxx(self):
+    def test_each_marker_has_the_documented_code_and_operands_in_c_and_cxx(self) -> None:
         operations = documented_operations()
         for compiler in COMPILERS:
             library = compile_markers(compiler, "header_" + compiler[0])
@@ -101,14 +109,14 @@ class Header(unittest.TestCase):
                     # Operands arrive in rdi, rsi, rdx (System V ABI): their order is visible.
                     self.assertEqual(markers[0].registers, ["%rdi", "%rsi", "%rdx"][:operands])
 
-    def test_magic_and_slot_are_the_documented_ones(self):
+    def test_magic_and_slot_are_the_documented_ones(self) -> None:
         header = (GUEST / "include" / "mallacc.h").read_text()
-        magic = re.search(r"nopl\s+\((0x[0-9a-f]+) \+ op\)", DOCS)[1]
-        slot = re.search(r"movq  %reg, (-\d+)\(%rsp\)", DOCS)[1]
+        magic = first_group(r"nopl\s+\((0x[0-9a-f]+) \+ op\)", DOCS)
+        slot = first_group(r"movq  %reg, (-\d+)\(%rsp\)", DOCS)
         self.assertIn(f"#define MALLACC_MAGIC {magic}\n", header)
         self.assertIn(f"#define MALLACC_SLOT  {slot}\n", header)
 
-    def test_without_markers_no_instruction_is_left(self):
+    def test_without_markers_no_instruction_is_left(self) -> None:
         for compiler in COMPILERS:
             library = compile_markers(compiler, "bare_" + compiler[0], ["-DMALLACC_NO_MARKERS"])
             for name in USES:
@@ -120,7 +128,7 @@ class Header(unittest.TestCase):
                     ]
                     self.assertEqual(texts, ["ret"])
 
-    def test_an_operand_of_four_bytes_is_refused(self):
+    def test_an_operand_of_four_bytes_is_refused(self) -> None:
         source = '#include "mallacc.h"\nvoid f(unsigned a) { MALLACC_LOOKUP(a); }\n'
         result = subprocess.run(
             ["gcc", "-xc", f"-I{GUEST}/include", "-fsyntax-only", "-"],
@@ -130,7 +138,7 @@ class Header(unittest.TestCase):
         )
         self.assertNotEqual(result.returncode, 0)
 
-    def test_the_example_in_the_header_compiles(self):
+    def test_the_example_in_the_header_compiles(self) -> None:
         header = (GUEST / "include" / "mallacc.h").read_text()
         example = header[header.index("How to annotate") : header.index("* Rules")]
         lines = re.findall(r"^ \*     (.*)$", example, re.M)
