@@ -2,14 +2,14 @@
 
 report.py IMAGE.bin NAME=SIMULATOR...
 
-Fails if a program returned other pointers with the malloc cache than without it.
+Fails if a program gets other pointers with the malloc cache than without it.
 """
 
 import subprocess
 import sys
 
 
-def main():
+def main() -> None:
     if len(sys.argv) < 3:
         sys.exit("use: report.py IMAGE.bin NAME=SIMULATOR...")
     image, builds = sys.argv[1], [build.split("=", 1) for build in sys.argv[2:]]
