@@ -23,14 +23,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from typing import Any
 
 MICRO = ["antagonist", "gauss", "gauss_free", "sized_deletes", "tp", "tp_small"]
 PARTS = ["size_class", "list", "sampling"]
 # What a report says of its own making.
 NOT_FIGURES = {"host_seconds", "mips", "started", "git_revision", "tool_version", "id"}
 SAMPLE = "400k:60k:40k"
-Figures = dict[str, Any]
+Figures = dict[str, object]
 
 
 def configurations() -> list[str]:
@@ -78,7 +77,7 @@ def trace(mallacc: str, folder: pathlib.Path) -> None:
             output.unlink(missing_ok=True)
 
 
-def flat(value: Any, path: str, into: Figures) -> None:
+def flat(value: object, path: str, into: Figures) -> None:
     """The figures of a JSON document by path; lists of named things by their names."""
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -133,7 +132,9 @@ def record(arguments: argparse.Namespace) -> None:
             command = [mallacc, "validate", "blocks", arguments.blocks, "--machine", machine]
             text = call([*command, "--worst", "100000"])
             text = re.sub(r"(?m)^.*blocks/s.*$", "", text)
-            lines = {f"line {number}": line for number, line in enumerate(text.splitlines())}
+            lines: Figures = {
+                f"line {number}": line for number, line in enumerate(text.splitlines())
+            }
             everything[f"validate blocks on {machine}"] = lines
     arguments.out.write_text(json.dumps(everything, indent=1) + "\n")
     total = sum(len(figures) for figures in everything.values())
