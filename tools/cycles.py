@@ -10,7 +10,7 @@ every accelerator and every ablation, on haswell, haswell-user (the same at user
 goldencove, whole and sampled. `record` also keeps `validate memory` and, with `--blocks FILE`,
 `validate blocks`. `--mallacc` is the command, `--counters` the example `counters` of the crate
 mallacc-sim, which prints the counters that no report shows as well. A figure that is only in AFTER
-is an addition and no difference.
+counts as an addition, not as a difference.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import tempfile
 
 MICRO = ["antagonist", "gauss", "gauss_free", "sized_deletes", "tp", "tp_small"]
 PARTS = ["size_class", "list", "sampling"]
-# What a report says of its own making.
+# What a report says about its own making.
 NOT_FIGURES = {"host_seconds", "mips", "started", "git_revision", "tool_version", "id"}
 SAMPLE = "400k:60k:40k"
 Figures = dict[str, object]
@@ -58,7 +58,7 @@ def user_level(folder: str) -> str:
 
 
 def trace(mallacc: str, folder: pathlib.Path) -> None:
-    """Records every program that is there into DIR."""
+    """Records every installed program into DIR."""
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(__file__).resolve().parent.parent
     micro = os.environ.get("MALLACC_MICRO", str(root / "guest" / "build" / "micro"))
@@ -142,7 +142,7 @@ def record(arguments: argparse.Namespace) -> None:
 
 
 def compare(before: pathlib.Path, after: pathlib.Path) -> int:
-    """Prints what differs; how many figures do."""
+    """Prints what differs and returns how many figures do."""
     old, new = (json.loads(path.read_text()) for path in (before, after))
     equal = differ = added = 0
     for title, figures in old.items():
