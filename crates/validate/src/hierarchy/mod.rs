@@ -4,7 +4,7 @@
 //!   Pattern (sizes, order) ──> Chase: `mov rax,[rax]` in a loop ──> uarch::Core ──> cycles/access
 //!                                   │                                                   │
 //!                                   └ pages ──> reach (where the TLBs step)             v
-//!   reference (measurements and their valid sizes) ─────────────────────────────> rows ──> report
+//!   reference (measurements, each with its sizes) ─────────────────────────────> rows ──> report
 //! ```
 //!
 //! Nothing here queries a cache for its latency: a loop of three instructions goes through fetch,
