@@ -16,8 +16,7 @@ use crate::uop::{MemOperand, Reg, Uop, UopFlags, UopKind};
 /// bytes, 32 bytes. (Table: `mov r64,m64` 5, `movaps xmm,m128` 6, `vmovaps ymm,m256` 7.)
 const LOAD_TO_USE: [u8; 3] = [5, 6, 7];
 /// Store-to-load forwarding in the latency of forms that read and write memory. (Table: `inc m32`
-/// takes at most 9 to 10, of which 5 for the load and 1 for the operation; a forwarded load takes
-/// less.)
+/// takes at most 9 to 10, of which the load takes 5 and the operation 1.)
 const FORWARDING: u8 = 4;
 
 /// A read-modify-write that takes at least this many cycles is locked (`xchg` with memory: 19).
