@@ -1,4 +1,4 @@
-//! What one machine made of the instruction stream.
+//! What one machine counted for the instruction stream.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,9 +9,9 @@ use stats::Values;
 use super::calls::{CallStats, PerKind};
 use super::samples::SamplePoint;
 
-/// The name of the accelerator that every other one is compared with.
+/// The name of the accelerator that all others are compared with.
 pub const BASELINE: &str = "none";
-/// The name of the accelerator that bounds what any other could gain.
+/// The name of the accelerator that is an upper bound for all others.
 pub const LIMIT: &str = "limit";
 
 /// The counters of one machine. In a sampled run they cover the measured intervals only.
@@ -21,7 +21,7 @@ pub struct Configuration {
     pub name: String,
     /// The machine file's name.
     pub machine: String,
-    /// The accelerator's name; [`BASELINE`] and [`LIMIT`] have a meaning here.
+    /// The accelerator's name; [`BASELINE`] and [`LIMIT`] have a special meaning here.
     pub accelerator: String,
     /// The accelerator's parameters.
     pub parameters: BTreeMap<String, ParameterValue>,
@@ -31,7 +31,7 @@ pub struct Configuration {
     pub cycles: u64,
     /// Instructions measured.
     pub instructions: u64,
-    /// Uops executed, unfused, injected ones included.
+    /// Uops executed, unfused, including injected ones.
     pub uops: u64,
     /// Allocator calls by kind.
     pub calls: PerKind<CallStats>,
@@ -41,14 +41,14 @@ pub struct Configuration {
     pub size_classes: BTreeMap<u64, u64>,
     /// Allocations by requested size in bytes.
     pub requested_sizes: BTreeMap<u64, u64>,
-    /// What the models counted, group by group; [`Run::schema`](super::Run::schema) says what it
-    /// means.
+    /// What the models counted, group by group; [`Run::schema`](super::Run::schema) declares its
+    /// meaning.
     pub counted: Values,
     /// Area of the accelerator in square micrometres, if its model states one.
     pub area_um2: Option<f64>,
     /// Smallest area of its synthesised RTL at 28 nm in square micrometres, if it was synthesised.
     pub area_rtl_um2_min: Option<f64>,
-    /// The largest.
+    /// Its largest area.
     pub area_rtl_um2_max: Option<f64>,
     /// Energy spent in the accelerator in nanojoules, if its model states one.
     pub energy_nj: Option<f64>,

@@ -1,11 +1,11 @@
-//! The sentence that answers the question.
+//! The sentence that answers the user's question.
 
 use super::number;
 use crate::model::{Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
 
-/// What hardware help buys this program, in a sentence or two; the first is the answer.
+/// How much the hardware gains for this program, in a sentence or two; the first is the answer.
 pub fn headline(run: &Run) -> Vec<String> {
     let Some(first) = run.configurations.first() else {
         return vec!["Nothing was measured: no configuration finished.".into()];
