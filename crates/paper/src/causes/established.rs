@@ -1,8 +1,8 @@
 //! The causes that experiments established, each with its figures.
 //!
-//! A cause stands here only after an experiment showed it. Every number in a text is declared among
-//! the cause's figures (a test compares them), and every figure that a study of the same
-//! configuration measures has the band in which the sentence still holds.
+//! A cause is listed here only after an experiment showed it. Every number in a text is declared
+//! among the cause's figures (a test compares them), and every figure that a study of the same
+//! configuration measures has a band within which the sentence still holds.
 
 use super::Origin::{Experiment, Setting};
 use super::{Cause, Established, Named, Origin};
