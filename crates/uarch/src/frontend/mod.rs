@@ -8,11 +8,11 @@
 //! decoded blocks, and a [`FetchPort`] to the instruction cache. The core calls, in program order:
 //!
 //! 1. [`FrontEnd::insn`] for each instruction that it fetches, then for each of its fused uops
-//! [`FrontEnd::deliver`], which returns when the uop is in the queue, and [`FrontEnd::allocated`]
-//! with the cycle in which the uop left it (for a core without a queue, the cycle in which it
-//! issued).
+//!    [`FrontEnd::deliver`], which returns when the uop is in the queue, and
+//!    [`FrontEnd::allocated`] with the cycle in which the uop left it (for a core without a queue,
+//!    the cycle in which it issued).
 //! 2. At the end of a block one of [`FrontEnd::taken_branch`], [`FrontEnd::not_taken`] and
-//! [`FrontEnd::redirect`]; the last also after anything else that restarts fetch.
+//!    [`FrontEnd::redirect`]; the last also after anything else that restarts fetch.
 //! 3. [`FrontEnd::stall`] when nothing is delivered for some cycles.
 //!
 //! The cycles passed in must not be earlier than those returned for the same uop.
