@@ -1,4 +1,4 @@
-//! From what the simulator measured to what is reported and stored.
+//! From the simulator's measurements to what is reported and stored.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stats::Schema;
 use stream::event::EXIT_SIGNALLED;
 
-/// Configuration number `index` of a run as reported.
+/// Configuration number `index` of a run, as it is reported.
 pub fn configuration(spec: &ConfigSpec, outcome: &Outcome, index: usize) -> Configuration {
     let model = spec.accelerator.model();
     let accelerator = match model.role() {
@@ -35,7 +35,7 @@ pub fn configuration(spec: &ConfigSpec, outcome: &Outcome, index: usize) -> Conf
     }
 }
 
-/// What the machines of a run can count, and what this version has a place for besides.
+/// What the machines of a run can count, plus everything else that this version declares.
 pub fn schema(outcome: &Outcome) -> Schema {
     let measured = outcome.measured.iter().map(|measured| measured.layout.schema());
     measured.fold(sim::declared(), |all, one| all.merged(&one))
@@ -66,7 +66,7 @@ pub fn sampling(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<Samp
 
 /// How the program ended, from the payload of its exit event.
 pub fn exit(payload: u64) -> Exit {
-    // Exit codes and signal numbers are small; the mask makes that so for any payload.
+    // Exit codes and signal numbers are small; the mask ensures that for any payload.
     let number = (payload & 0xff) as i32;
     if payload & EXIT_SIGNALLED != 0 { Exit::Signal(number) } else { Exit::Code(number) }
 }
