@@ -10,18 +10,20 @@ export MALLACC_REVISION := $(shell git rev-parse --short HEAD 2>/dev/null)
 
 TARGET  := $(or $(CARGO_TARGET_DIR),target)
 MALLACC := $(TARGET)/release/mallacc
+# The virtual environment of ruff and mypy.
+PYTHON_TOOLS := $(TARGET)/python
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
-# What tests would skip without, beside the workloads.
-TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils
+# What tests would skip without, and what lint-python needs, beside the workloads.
+TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils python3-venv
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip \
   redis-server
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-sma traces build guest demo \
-        check test nightly test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint clean \
-        install
+        check test nightly test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint \
+        lint-python clean install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
@@ -41,7 +43,8 @@ help:
 	@echo 'test-repeats     a hundred runs of each program on a busy machine, all alike'
 	@echo 'area             synthesis of the RTL'
 	@echo 'bench            speed and memory; raw figures into bench/runs/'
-	@echo 'lint             formatting, clippy, clang-format'
+	@echo 'lint             formatting, clippy, clang-format, lint-python'
+	@echo 'lint-python      ruff and mypy over the Python scripts'
 	@echo 'install          into PREFIX ($(PREFIX))'
 	@echo 'clean            remove what was built'
 
@@ -121,11 +124,25 @@ nightly: test-long test-repeats
 bench: build
 	@python3 bench/run.py $(MALLACC)
 
-lint:
+lint: lint-python
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -j $(JOBS) -- -D warnings
 	cd guest && clang-format --dry-run --Werror */*.h */*.cc
 	clang-format --style=file:guest/.clang-format --dry-run --Werror workloads/*/*.cc
+
+# Installed again when the versions change.
+$(PYTHON_TOOLS)/installed: tools/requirements.txt
+	@python3 -m venv $(PYTHON_TOOLS) || { \
+	  echo 'make: no virtual environment can be made; run make setup-tests'; exit 1; }
+	$(PYTHON_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+lint-python: export RUFF_CACHE_DIR := $(PYTHON_TOOLS)/ruff-cache
+lint-python: export MYPY_CACHE_DIR := $(PYTHON_TOOLS)/mypy-cache
+lint-python: $(PYTHON_TOOLS)/installed
+	$(PYTHON_TOOLS)/bin/ruff check
+	$(PYTHON_TOOLS)/bin/ruff format --check
+	$(PYTHON_TOOLS)/bin/mypy
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/mallacc/micro \

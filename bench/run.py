@@ -13,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import NotRequired, TypedDict
 
 ROOT = pathlib.Path(__file__).resolve().parent
 KEYS, KEYS_QUICK = 300_000, 20_000
-# More than any program executes: everything only warms.
+# More instructions than any program executes: all of them only warm.
 ALL = str(10**15)
-# What the project demands: name, unit, bound, whether it is a lower bound.
+# What the project demands: name, unit, bound, and whether that is a lower bound.
 DEMANDS = {
     "detailed": ("detailed Haswell, baseline only", "M instructions/s", 10.0, True),
     "warming": ("functional warming", "M instructions/s", 40.0, True),
@@ -28,8 +29,26 @@ DEMANDS = {
 }
 
 
-def program(keys):
-    """Perl hashing so many keys."""
+class Run(TypedDict):
+    """What one run took."""
+
+    name: str
+    arguments: list[str]
+    status: int
+    wall_seconds: float
+    user_seconds: float
+    system_seconds: float
+    peak_resident_mb: float
+    load_before: float
+    # Only simulations have host_seconds, only recordings have bytes.
+    host_seconds: NotRequired[float]
+    instructions: NotRequired[int]
+    mips: NotRequired[float]
+    bytes: NotRequired[int]
+
+
+def program(keys: int) -> list[str]:
+    """Perl, hashing that many keys."""
     return [
         "perl",
         "-e",
@@ -41,18 +60,18 @@ def program(keys):
 
 
 class Bench:
-    """Runs the command and keeps what it took."""
+    """Runs the command and keeps the figures of each run."""
 
-    def __init__(self, mallacc, keys):
+    def __init__(self, mallacc: str, keys: int) -> None:
         self.mallacc, self.keys = mallacc, keys
-        self.raw = []
+        self.raw: list[Run] = []
 
-    def run(self, name, arguments, report=None):
-        """One run; seconds of wall and processor time, peak memory, and the report."""
+    def run(self, name: str, arguments: list[str], report: str | None = None) -> Run:
+        """One run: wall and processor time, peak memory, and the report's figures."""
         begun = time.monotonic()
         process = subprocess.Popen([self.mallacc, *arguments], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
-        row = {
+        row: Run = {
             "name": name,
             "arguments": arguments,
             "status": os.waitstatus_to_exitcode(status),
@@ -74,14 +93,14 @@ class Bench:
         print(f"bench: {name}: {row['wall_seconds']:.1f} s{rate}", flush=True)
         return row
 
-    def simulate(self, name, folder, options):
+    def simulate(self, name: str, folder: str, options: list[str]) -> Run:
         """A live simulation."""
         report = os.path.join(folder, "report.json")
         arguments = ["run", "--no-store", "--quiet", "--deterministic", "--format", "json"]
         arguments += ["--output", report, *options, "--", *program(self.keys)]
         return self.run(name, arguments, report)
 
-    def all(self, folder):
+    def all(self, folder: str) -> dict[str, float]:
         """Every figure by name."""
         baseline = ["--no-sample", "--config", "none"]
         detailed = self.simulate("detailed", folder, baseline)
@@ -109,7 +128,7 @@ class Bench:
         }
 
 
-def processor():
+def processor() -> str:
     """The processor's name."""
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -117,15 +136,15 @@ def processor():
     return platform.machine()
 
 
-def revision():
-    """The checkout's short revision; unpacked archives have none."""
+def revision() -> str:
+    """The checkout's short revision; an unpacked archive has none."""
     asked = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     answer = subprocess.run(asked, capture_output=True, text=True, check=False)
     return answer.stdout.strip() or "unknown"
 
 
-def readme(figures, facts):
-    """The figures against what is demanded."""
+def readme(figures: dict[str, float], facts: dict[str, str]) -> str:
+    """The figures beside what is demanded."""
     lines = ["# Speed and memory", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     lines += ["", "| what | figure | demanded | met |", "|---|---|---|---|"]
@@ -145,7 +164,7 @@ def readme(figures, facts):
     return "\n".join(lines) + "\n"
 
 
-def main():
+def main() -> None:
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--quick"]):
         sys.exit(__doc__.splitlines()[0])
     quick = len(sys.argv) == 3

@@ -10,7 +10,7 @@ every accelerator and every ablation, on haswell, haswell-user (the same at user
 goldencove, whole and sampled. `record` also keeps `validate memory` and, with `--blocks FILE`,
 `validate blocks`. `--mallacc` is the command, `--counters` the example `counters` of the crate
 mallacc-sim, which prints the counters that no report shows as well. A figure that is only in AFTER
-is an addition and no difference.
+counts as an addition, not as a difference.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from typing import Any
 
 MICRO = ["antagonist", "gauss", "gauss_free", "sized_deletes", "tp", "tp_small"]
 PARTS = ["size_class", "list", "sampling"]
-# What a report says of its own making.
+# What a report says about its own making.
 NOT_FIGURES = {"host_seconds", "mips", "started", "git_revision", "tool_version", "id"}
 SAMPLE = "400k:60k:40k"
-Figures = dict[str, Any]
+Figures = dict[str, object]
 
 
 def configurations() -> list[str]:
@@ -59,7 +58,7 @@ def user_level(folder: str) -> str:
 
 
 def trace(mallacc: str, folder: pathlib.Path) -> None:
-    """Records every program that is there into DIR."""
+    """Records every installed program into DIR."""
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(__file__).resolve().parent.parent
     micro = os.environ.get("MALLACC_MICRO", str(root / "guest" / "build" / "micro"))
@@ -78,7 +77,7 @@ def trace(mallacc: str, folder: pathlib.Path) -> None:
             output.unlink(missing_ok=True)
 
 
-def flat(value: Any, path: str, into: Figures) -> None:
+def flat(value: object, path: str, into: Figures) -> None:
     """The figures of a JSON document by path; lists of named things by their names."""
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -133,7 +132,9 @@ def record(arguments: argparse.Namespace) -> None:
             command = [mallacc, "validate", "blocks", arguments.blocks, "--machine", machine]
             text = call([*command, "--worst", "100000"])
             text = re.sub(r"(?m)^.*blocks/s.*$", "", text)
-            lines = {f"line {number}": line for number, line in enumerate(text.splitlines())}
+            lines: Figures = {
+                f"line {number}": line for number, line in enumerate(text.splitlines())
+            }
             everything[f"validate blocks on {machine}"] = lines
     arguments.out.write_text(json.dumps(everything, indent=1) + "\n")
     total = sum(len(figures) for figures in everything.values())
@@ -141,7 +142,7 @@ def record(arguments: argparse.Namespace) -> None:
 
 
 def compare(before: pathlib.Path, after: pathlib.Path) -> int:
-    """Prints what differs; how many figures do."""
+    """Prints what differs and returns how many figures do."""
     old, new = (json.loads(path.read_text()) for path in (before, after))
     equal = differ = added = 0
     for title, figures in old.items():

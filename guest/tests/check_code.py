@@ -1,4 +1,4 @@
-"""The compiled fast paths: size, markers, and what lies in their regions.
+"""The compiled fast paths: their size, their markers, and what lies between the markers.
 
 usage: check_code.py BUILD_DIR
 """
@@ -7,8 +7,18 @@ import re
 import sys
 import unittest
 from pathlib import Path
+from typing import TypeGuard
 
-from listing import Instruction, Marker, between, disassemble, fold_markers, straight_path
+from listing import (
+    Instruction,
+    Item,
+    Marker,
+    between,
+    disassemble,
+    fold_markers,
+    instructions,
+    straight_path,
+)
 
 BUILD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build")
 MARKED = BUILD / "libmallacc_guest.so"
@@ -16,9 +26,16 @@ PLAIN = BUILD / "libmallacc_guest_plain.so"
 
 # Entry point -> kind of call. Mangled names after the Itanium C++ ABI.
 ENTRY_POINTS = {
-    "malloc": "MALLOC", "free": "FREE", "cfree": "FREE", "calloc": "CALLOC",
-    "realloc": "REALLOC", "reallocarray": "REALLOC", "memalign": "MEMALIGN",
-    "posix_memalign": "MEMALIGN", "aligned_alloc": "MEMALIGN", "valloc": "MEMALIGN",
+    "malloc": "MALLOC",
+    "free": "FREE",
+    "cfree": "FREE",
+    "calloc": "CALLOC",
+    "realloc": "REALLOC",
+    "reallocarray": "REALLOC",
+    "memalign": "MEMALIGN",
+    "posix_memalign": "MEMALIGN",
+    "aligned_alloc": "MEMALIGN",
+    "valloc": "MEMALIGN",
     "pvalloc": "MEMALIGN",
 }
 for array in "wa":
@@ -37,31 +54,32 @@ FAST_PATHS = ("malloc", "_Znwm", "free", "_ZdlPv", "_ZdlPvm")
 LOAD = re.compile(r"^(mov|movz\w*|movs\w*) (-?0x[0-9a-f]+)?\(%\w+.*\),%")
 
 
-def is_load(item):
+def is_load(item: Item) -> TypeGuard[Instruction]:
     return isinstance(item, Instruction) and LOAD.match(item.text) is not None
 
 
-def is_store(item):
+def is_store(item: Item) -> TypeGuard[Instruction]:
     if not isinstance(item, Instruction) or re.match(r"^(cmp|test|nop|lea|j|call)", item.text):
         return False
     return item.text.endswith(")") and "," in item.text
 
 
-def is_branch(item):
+def is_branch(item: Item) -> TypeGuard[Instruction]:
     return isinstance(item, Instruction) and re.match(r"^j", item.text) is not None
 
 
-def is_padding(item):
-    return isinstance(item, Instruction) and re.match(r"^(data16 |cs |nop)", item.text)
+def is_padding(item: Item) -> TypeGuard[Instruction]:
+    padding = r"^(data16 |cs |nop)"
+    return isinstance(item, Instruction) and re.match(padding, item.text) is not None
 
 
-def fast_path(library, symbol):
+def fast_path(library: Path, symbol: str) -> list[Item]:
     path = straight_path(fold_markers(disassemble(library, symbol)))
     return [item for item in path if not is_padding(item)]
 
 
-def texts(items):
-    """Instructions without what depends on where the linker put things."""
+def texts(items: list[Instruction]) -> list[str]:
+    """The instructions without what depends on where the linker put things."""
     cleaned = []
     for item in items:
         text = re.sub(r"-?0x[0-9a-f]+\(%rip\)", "SYMBOL(%rip)", item.text)
@@ -70,44 +88,50 @@ def texts(items):
 
 
 class FastPaths(unittest.TestCase):
-    def instructions(self, symbol):
-        return [i for i in fast_path(MARKED, symbol) if isinstance(i, Instruction)]
+    def instructions(self, symbol: str) -> list[Instruction]:
+        return instructions(fast_path(MARKED, symbol))
 
-    def test_malloc_and_free_are_as_short_as_their_source_says(self):
+    def test_malloc_and_free_are_as_short_as_their_source_says(self) -> None:
         source = Path(__file__).parent.parent / "src" / "fast_path.h"
         words = " ".join(source.read_text().replace("//", " ").split())
-        malloc, free = re.search(
-            r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words).groups()
-        self.assertEqual(len(self.instructions("malloc")), int(malloc))
-        self.assertEqual(len(self.instructions("free")), int(free))
+        stated = re.search(r"malloc\(\) executes (\d+) instructions.*?free\(\) (\d+)", words)
+        assert stated is not None
+        self.assertEqual(len(self.instructions("malloc")), int(stated[1]))
+        self.assertEqual(len(self.instructions("free")), int(stated[2]))
 
-    def test_they_are_about_as_long_as_the_paper_says(self):
+    def test_they_are_about_as_long_as_the_paper_says(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 count = len(self.instructions(symbol))
                 self.assertGreaterEqual(count, PAPER_FAST_PATH * (1 - TOLERANCE))
                 self.assertLessEqual(count, PAPER_FAST_PATH * (1 + TOLERANCE))
 
-    def test_they_save_no_registers_and_use_no_stack(self):
+    def test_they_save_no_registers_and_use_no_stack(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 for text in texts(self.instructions(symbol)):
                     self.assertNotRegex(text, r"^(push|pop|call)|%rsp|%rbp")
 
-    def test_markers_do_not_change_the_code(self):
+    def test_markers_do_not_change_the_code(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 plain = fold_markers(disassemble(PLAIN, symbol))
                 self.assertFalse([i for i in plain if isinstance(i, Marker)])
-                self.assertEqual(texts(self.instructions(symbol)), texts(straight_path(plain)))
+                expected = texts(instructions(straight_path(plain)))
+                self.assertEqual(texts(self.instructions(symbol)), expected)
 
 
 class Markers(unittest.TestCase):
-    def test_every_carrier_is_followed_by_its_operand_stores_in_its_page(self):
+    def test_every_carrier_is_followed_by_its_operand_stores_in_its_page(self) -> None:
         # fold_markers() raises otherwise; the whole library, slow paths included.
         import subprocess
-        out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(MARKED)], check=True,
-                             capture_output=True, text=True).stdout
+
+        out = subprocess.run(
+            ["objdump", "-d", "--no-show-raw-insn", str(MARKED)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         code = []
         for line in out.splitlines():
             match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
@@ -121,11 +145,22 @@ class Markers(unittest.TestCase):
             if marker.registers:
                 self.assertEqual(marker.address >> 12, last >> 12, f"{marker} straddles a page")
         found = {m.name for m in markers}
-        for name in ("LOOKUP", "UPDATE", "SAMPLE", "SAMPLE_END", "POP", "POP_END", "PUSH",
-                     "PREFETCH", "INVALIDATE", "FLUSH", "CALL_END"):
+        for name in (
+            "LOOKUP",
+            "UPDATE",
+            "SAMPLE",
+            "SAMPLE_END",
+            "POP",
+            "POP_END",
+            "PUSH",
+            "PREFETCH",
+            "INVALIDATE",
+            "FLUSH",
+            "CALL_END",
+        ):
             self.assertIn(name, found)
 
-    def test_every_entry_point_begins_with_its_call(self):
+    def test_every_entry_point_begins_with_its_call(self) -> None:
         for symbol, kind in ENTRY_POINTS.items():
             with self.subTest(symbol):
                 for item in fold_markers(disassemble(MARKED, symbol)):
@@ -134,14 +169,16 @@ class Markers(unittest.TestCase):
                         break
                     self.assertFalse(is_branch(item), "a branch before the marker")
 
-    def test_every_fast_path_ends_its_call_at_its_ret(self):
+    def test_every_fast_path_ends_its_call_at_its_ret(self) -> None:
         for symbol in FAST_PATHS:
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
-                self.assertEqual(path[-2].name, "CALL_END")
-                self.assertEqual(path[-1].text, "ret")
+                end, ret = path[-2:]
+                assert isinstance(end, Marker) and isinstance(ret, Instruction)
+                self.assertEqual(end.name, "CALL_END")
+                self.assertEqual(ret.text, "ret")
 
-    def test_marker_order_is_that_of_the_steps(self):
+    def test_marker_order_is_that_of_the_steps(self) -> None:
         allocation = ["LOOKUP", "UPDATE", "SAMPLE", "SAMPLE_END", "POP", "POP_END", "PREFETCH"]
         expected = {
             "malloc": ["CALL_BEGIN MALLOC", *allocation, "CALL_END"],
@@ -159,26 +196,29 @@ class Markers(unittest.TestCase):
 class Regions(unittest.TestCase):
     """What hardware makes unnecessary lies between the markers, and nothing else does."""
 
-    def test_lookup_to_update_is_index_and_two_loads(self):
+    def test_lookup_to_update_is_index_and_two_loads(self) -> None:
         for symbol in ("malloc", "_Znwm", "_ZdlPvm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "LOOKUP", "UPDATE")
                 kinds = sorted(i.text.split()[0] for i in region)
                 # Two forms of the index (add, shift), the choice, the tables' address, two loads.
-                self.assertEqual(kinds, sorted(
-                    ["lea", "shr", "lea", "shr", "cmp", "cmovae", "lea", "movzbl", "mov"]))
+                self.assertEqual(
+                    kinds,
+                    sorted(["lea", "shr", "lea", "shr", "cmp", "cmovae", "lea", "movzbl", "mov"]),
+                )
                 self.assertEqual(sum(map(is_load, region)), 2)
                 self.assertFalse(any(map(is_store, region)) or any(map(is_branch, region)))
 
-    def test_sample_to_sample_end_is_load_compare_branch_subtract_store(self):
+    def test_sample_to_sample_end_is_load_compare_branch_subtract_store(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
-                self.assertEqual([i.text.split()[0] for i in region],
-                                 ["mov", "cmp", "jb", "sub", "mov"])
+                self.assertEqual(
+                    [i.text.split()[0] for i in region], ["mov", "cmp", "jb", "sub", "mov"]
+                )
                 self.assertTrue(is_load(region[0]) and is_store(region[-1]))
 
-    def test_pop_to_pop_end_is_two_loads_and_the_empty_check(self):
+    def test_pop_to_pop_end_is_two_loads_and_the_empty_check(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
@@ -191,46 +231,58 @@ class Regions(unittest.TestCase):
                 self.assertIn(f"({head})", region[3].text)
                 self.assertEqual(end.registers, [head, following])
 
-    def test_the_list_head_is_stored_after_pop_end_and_before_prefetch(self):
+    def test_the_list_head_is_stored_after_pop_end_and_before_prefetch(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
                 following = next(
-                    m for m in path if isinstance(m, Marker) and m.name == "POP_END").registers[1]
+                    m for m in path if isinstance(m, Marker) and m.name == "POP_END"
+                ).registers[1]
                 update = between(path, "POP_END", "PREFETCH")
-                self.assertTrue(any(
-                    is_store(i) and i.text.startswith(f"mov {following},") for i in update))
+                self.assertTrue(
+                    any(is_store(i) and i.text.startswith(f"mov {following},") for i in update)
+                )
 
-    def test_an_empty_list_invalidates_at_once(self):
+    def test_an_empty_list_invalidates_at_once(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "POP", "POP_END")
                 target = next(i for i in region if is_branch(i)).target
-                away = [i for part in (symbol, symbol + ".cold")
-                        for i in fold_markers(disassemble(MARKED, part))]
+                away = [
+                    i
+                    for part in (symbol, symbol + ".cold")
+                    for i in fold_markers(disassemble(MARKED, part))
+                ]
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "INVALIDATE")
 
-    def test_a_taken_sample_closes_the_region_before_it_is_taken(self):
+    def test_a_taken_sample_closes_the_region_before_it_is_taken(self) -> None:
         for symbol in ("malloc", "_Znwm"):
             with self.subTest(symbol):
                 region = between(fast_path(MARKED, symbol), "SAMPLE", "SAMPLE_END")
                 target = next(i for i in region if is_branch(i)).target
-                away = [i for part in (symbol, symbol + ".cold")
-                        for i in fold_markers(disassemble(MARKED, part))]
+                away = [
+                    i
+                    for part in (symbol, symbol + ".cold")
+                    for i in fold_markers(disassemble(MARKED, part))
+                ]
                 first = next(i for i in away if i.address == target)
                 self.assertEqual(getattr(first, "name", first), "SAMPLE_END")
 
-    def test_push_comes_before_the_software_push(self):
+    def test_push_comes_before_the_software_push(self) -> None:
         for symbol in ("free", "_ZdlPv", "_ZdlPvm"):
             with self.subTest(symbol):
                 path = fast_path(MARKED, symbol)
-                index = next(i for i, m in enumerate(path)
-                             if isinstance(m, Marker) and m.name == "PUSH")
-                pointer = path[index].registers[1]
-                link = [i for i, item in enumerate(path)
-                        if is_store(item) and (f",({pointer})" in item.text
-                                               or f"mov {pointer}," in item.text)]
+                index, push = next(
+                    (i, m) for i, m in enumerate(path) if isinstance(m, Marker) and m.name == "PUSH"
+                )
+                pointer = push.registers[1]
+                link = [
+                    i
+                    for i, item in enumerate(path)
+                    if is_store(item)
+                    and (f",({pointer})" in item.text or f"mov {pointer}," in item.text)
+                ]
                 self.assertEqual(len(link), 2)
                 self.assertTrue(all(i > index for i in link))
 

@@ -1,8 +1,10 @@
-"""Reads a function of a library as a list of instructions, markers recognised."""
+"""Reads a function of a library as a list of instructions and markers."""
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 MAGIC = 0x4D614C00
 OPS = {
@@ -27,7 +29,7 @@ for kind, name in enumerate(KINDS):
 
 CARRIER = re.compile(r"nop[lw]\s+0x(4d614c[0-9a-f]{2})\((%\w+)\)")
 STORE = re.compile(r"mov\s+(%\w+),-0x88\(%rsp\)")
-# Jumps and their targets; `text` keeps the function a target lies in, not the address.
+# A jump or call, its target's address, and the function that the target lies in.
 TARGET = re.compile(r"^(j\w+|call)\s+([0-9a-f]+) <([^>]*)>")
 
 
@@ -42,14 +44,19 @@ class Instruction:
 class Marker:
     address: int
     name: str
-    registers: list = field(default_factory=list)
+    registers: list[str] = field(default_factory=list)
 
 
-def disassemble(library, symbol):
+Item = Instruction | Marker
+
+
+def disassemble(library: Path, symbol: str) -> list[Instruction]:
     """All instructions of a symbol, in address order."""
     out = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", library],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     code = []
     for line in out.splitlines():
@@ -64,12 +71,13 @@ def disassemble(library, symbol):
     return code
 
 
-def fold_markers(code):
-    """Replaces each carrier and its operand stores by one Marker.
+def fold_markers(code: list[Instruction]) -> list[Item]:
+    """Replaces each carrier and its operand stores with one Marker.
 
     Raises ValueError when a store is missing, does not follow at once, or stands alone.
     """
-    folded, i = [], 0
+    folded: list[Item] = []
+    i = 0
     while i < len(code):
         carrier = CARRIER.match(code[i].text)
         if not carrier:
@@ -95,13 +103,15 @@ def fold_markers(code):
     return folded
 
 
-def straight_path(code):
-    """From the first instruction to the first `ret`, no conditional jump taken."""
+def straight_path(code: Sequence[Item]) -> list[Item]:
+    """From the first instruction to the first `ret`, with no conditional jump taken."""
     by_address = {item.address: index for index, item in enumerate(code)}
-    path, i = [], 0
+    path: list[Item] = []
+    i = 0
     while True:
         item = code[i]
         if isinstance(item, Instruction) and item.text.startswith("jmp"):
+            assert item.target is not None, f"{item.address:#x}: an indirect jump"
             i = by_address[item.target]
             continue
         path.append(item)
@@ -110,9 +120,17 @@ def straight_path(code):
         i += 1
 
 
-def between(path, opening, closing):
-    """The instructions between two markers of a path."""
+def instructions(path: Sequence[Item]) -> list[Instruction]:
+    """A path without its markers."""
+    return [item for item in path if isinstance(item, Instruction)]
+
+
+def between(path: Sequence[Item], opening: str, closing: str) -> list[Instruction]:
+    """The instructions between two consecutive markers of a path."""
     names = [item.name if isinstance(item, Marker) else None for item in path]
     start = names.index(opening)
     end = names.index(closing, start)
-    return path[start + 1:end]
+    region = instructions(path[start + 1 : end])
+    if len(region) != end - start - 1:
+        raise ValueError(f"a marker between {opening} and {closing}")
+    return region

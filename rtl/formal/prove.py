@@ -1,4 +1,4 @@
-"""Proves the assertions of one harness: yosys makes an AIGER, abc decides it.
+"""Proves the assertions of one harness: yosys writes an AIGER file, abc decides it.
 
 prove.py HARNESS SOURCES... [--bound N] [--param NAME=VALUE]... [--build DIR]
 
@@ -10,9 +10,33 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Protocol, TypeVarTuple
+
+Rest = TypeVarTuple("Rest")
 
 
-def arguments():
+class Options(argparse.Namespace):
+    """The command line."""
+
+    harness: str
+    sources: list[str]
+    bound: int | None
+    param: list[str]
+    build: str
+    seconds: int
+
+
+class Yosys(Protocol):
+    """What is used of pyosys, which comes without stubs."""
+
+    __file__: str
+
+    def Design(self) -> object: ...
+    def run_pass(self, command: str, design: object) -> None: ...
+
+
+def arguments() -> Options:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("harness", help="the harness module; its file is HARNESS.sv beside this")
     parser.add_argument("sources", nargs="+", help="the design's SystemVerilog files")
@@ -20,11 +44,11 @@ def arguments():
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--build", default=".", help="folder for intermediate files")
     parser.add_argument("--seconds", type=int, default=600, help="time limit")
-    return parser.parse_args()
+    return parser.parse_args(namespace=Options())
 
 
-def in_child(log, function, *rest):
-    """Runs a yosys job in a child process: its output goes to a log, its errors end it alone."""
+def in_child(log: pathlib.Path, function: Callable[[*Rest], None], *rest: *Rest) -> None:
+    """Runs a yosys job in a child process: output goes to a log, errors end only the child."""
     child = os.fork()
     if child == 0:
         descriptor = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
@@ -37,7 +61,7 @@ def in_child(log, function, *rest):
         sys.exit(f"formal: yosys failed; see {log}")
 
 
-def elaborate(options, ys):
+def elaborate(options: Options, ys: Yosys) -> object:
     """The harness and the design, flat, with one cell per assertion and assumption."""
     source = pathlib.Path(__file__).parent / f"{options.harness}.sv"
     defines = "-D MALLOC_CACHE_ANY_SIZE=1 -D MALLOC_CACHE_ASSERT=1"
@@ -55,11 +79,11 @@ def elaborate(options, ys):
     return design
 
 
-def make_aiger(options, ys, aiger, only=None):
+def make_aiger(options: Options, ys: Yosys, aiger: pathlib.Path, only: str | None = None) -> None:
     """An and-inverter graph: one output per assertion, one constraint per assumption."""
     design = elaborate(options, ys)
     for command in (
-        # Either one assertion, or all but those that must be reachable.
+        # Either one assertion, or all except those whose failure must be reachable.
         f"delete t:$assert c:{only} %d" if only else "delete t:$assert c:*Reach* %i",
         "select -assert-any t:$assert",
         "opt -full",
@@ -73,20 +97,21 @@ def make_aiger(options, ys, aiger, only=None):
         ys.run_pass(command, design)
 
 
-def list_reach(options, ys, listing):
-    """Lists the assertions that must be false somewhere, or else a proof may be vacuous."""
+def list_reach(options: Options, ys: Yosys, listing: pathlib.Path) -> None:
+    """Lists the assertions that must fail somewhere; if they cannot, a proof may be vacuous."""
     design = elaborate(options, ys)
     ys.run_pass(f"tee -o {listing} select -list t:$assert c:*Reach* %i", design)
 
 
-def abc(ys, script, log):
+def abc(ys: Yosys, script: str, log: pathlib.Path) -> str:
+    """Runs abc and returns what it prints."""
     tool = pathlib.Path(ys.__file__).parent / "yosys-abc"
     run = subprocess.run([tool, "-c", script], capture_output=True, text=True, check=False)
     log.write_text(run.stdout + run.stderr)
     return run.stdout
 
 
-def main():
+def main() -> None:
     options = arguments()
     try:
         from pyosys import libyosys as ys

@@ -2,19 +2,21 @@
 
 report.py IMAGE.bin NAME=SIMULATOR...
 
-Fails if a program returned other pointers with the malloc cache than without it.
+Fails if a program gets other pointers with the malloc cache than without it.
 """
 
 import subprocess
 import sys
 
 
-def main():
+def main() -> None:
     if len(sys.argv) < 3:
         sys.exit("use: report.py IMAGE.bin NAME=SIMULATOR...")
     image, builds = sys.argv[1], [build.split("=", 1) for build in sys.argv[2:]]
-    print(f"{'memory':34} {'program':12} {'malloc':>7} {'with':>7} {'':>6} "
-          f"{'free':>7} {'with':>7} {'':>6} {'both':>6}")
+    print(
+        f"{'memory':34} {'program':12} {'malloc':>7} {'with':>7} {'':>6} "
+        f"{'free':>7} {'with':>7} {'':>6} {'both':>6}"
+    )
     for name, simulator in builds:
         run = subprocess.run([simulator, image], capture_output=True, text=True, check=False)
         for line in run.stdout.splitlines():

@@ -2,7 +2,8 @@
 
 flow.py --liberty PATH --build DIR --json FILE [--config E:P:STORAGE]...
 
-Nothing is placed or routed: cell area only, no wires, no clock tree, ideal clocks.
+Nothing is placed or routed: the area is that of the cells, without wires or a clock tree, and the
+clock is ideal.
 """
 
 import argparse
@@ -13,9 +14,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypedDict, TypeVarTuple
 
 import liberty
 
+Rest = TypeVarTuple("Rest")
+# Entries, pointer bits, name of the storage.
+Config = tuple[int, int, str]
 STORAGES = ("flop", "gated", "latch")
 # Mallacc paper, section 6.4: CACTI 6.5+ for 16 entries at 28 nm, in um^2.
 CACTI_UM2 = {"CAM": 873, "SRAM": 346, "index": 265}
@@ -30,30 +36,63 @@ SCALE_28NM = {
 }
 
 
-# What abc optimises for: about 2 GHz, in the order of the core's clock (3.2 GHz in the paper).
+# The period that abc optimises for: 2 GHz, the order of the core's clock (3.2 GHz in the paper).
 TARGET_PS = 500
 
 
-def arguments():
+class Options(argparse.Namespace):
+    """The command line."""
+
+    liberty: str
+    build: pathlib.Path
+    json: pathlib.Path | None
+    config: list[str] | None
+    sources: list[str]
+
+
+class Yosys(Protocol):
+    """What is used of pyosys, which comes without stubs."""
+
+    def Design(self) -> object: ...
+    def run_pass(self, command: str, design: object) -> None: ...
+
+
+class Row(TypedDict):
+    """A row of the table; areas are in the library's unit unless the name says otherwise."""
+
+    entries: int
+    pointer_bits: int
+    storage: str
+    cells: int
+    flops: int
+    latches: int
+    clock_gates: int
+    area: float
+    gate_equivalents: int
+    critical_path_ps: float
+    area_28nm_um2: list[int] | None
+
+
+def arguments() -> Options:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--liberty", required=True, help="Liberty file, or a folder of them")
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path, help="where the table goes")
     parser.add_argument("--config", action="append", help="entries:pointer bits:storage name")
     parser.add_argument("sources", nargs="+")
-    return parser.parse_args()
+    return parser.parse_args(namespace=Options())
 
 
-def uses_gate(library, storage):
+def uses_gate(library: liberty.Library, storage: str) -> bool:
     """Whether the design's clock gates become cells of the library."""
     return storage != "flop" and library.smallest("is_gate") is not None
 
 
-def techmap_text(library, storage):
+def techmap_text(library: liberty.Library, storage: str) -> str:
     """Maps the design's clock gate and latches to the library's cells."""
     text = ""
     gate, latch = library.smallest("is_gate"), library.smallest("is_latch")
-    if uses_gate(library, storage):
+    if gate is not None and uses_gate(library, storage):
         ports = f".{gate.pins['clock']}(clk_i), .{gate.pins['enable']}(en_i), "
         ports += f".{gate.pins['out']}(clk_o)"
         if "test" in gate.pins:
@@ -72,7 +111,13 @@ def techmap_text(library, storage):
     return text
 
 
-def synthesize(ys, library, options, config, netlist):
+def synthesize(
+    ys: Yosys,
+    library: liberty.Library,
+    options: Options,
+    config: Config,
+    netlist: pathlib.Path,
+) -> None:
     """Maps one configuration and writes its netlist."""
     entries, pointer, storage = config
     xlen = 64 if pointer > 32 else 32
@@ -84,7 +129,7 @@ def synthesize(ys, library, options, config, netlist):
     parameters += f"-G Storage={STORAGES.index(storage)}"
     if uses_gate(library, storage):
         parameters += " --blackboxed-module prim_clock_gate"
-    # Lets abc buffer large fan-outs; the loads are four inverters' worth at most.
+    # Lets abc buffer large fan-outs; each output drives four inverters at most.
     constraints = build / "abc.constr"
     driver = library.buffer().name
     constraints.write_text(f"set_driving_cell {driver}\nset_load 4.0 [all_outputs]\n")
@@ -107,8 +152,8 @@ def synthesize(ys, library, options, config, netlist):
         ys.run_pass(command, design)
 
 
-def in_child(log, function, *rest):
-    """Runs a yosys job in a child process, its output in a log."""
+def in_child(log: pathlib.Path, function: Callable[[*Rest], None], *rest: *Rest) -> None:
+    """Runs a yosys job in a child process and sends its output to a log."""
     child = os.fork()
     if child == 0:
         descriptor = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
@@ -121,9 +166,12 @@ def in_child(log, function, *rest):
         sys.exit(f"area: yosys failed; see {log}")
 
 
-def latch_exceptions(library, netlist):
-    """A latch is open only in the cycle after its operand was executed: what it passes has been
-    stable for a cycle and is not used before the next one (src/malloc_cache_word.sv)."""
+def latch_exceptions(library: liberty.Library, netlist: pathlib.Path) -> Iterator[str]:
+    """Commands that exempt the paths into latches.
+
+    A latch is open only in the cycle after its operand was executed: what it passes has been stable
+    for a cycle and is not used before the next one (src/malloc_cache_word.sv).
+    """
     latch = library.smallest("is_latch")
     if latch is None:
         return
@@ -131,8 +179,8 @@ def latch_exceptions(library, netlist):
         yield f"set_false_path -to {name}/{latch.pins['data']}"
 
 
-def timing(library, netlist):
-    """Longest path in ps, by OpenSTA."""
+def timing(library: liberty.Library, netlist: pathlib.Path) -> float:
+    """The longest path in ps, from OpenSTA."""
     if shutil.which("sta") is None:
         sys.exit("area: OpenSTA (sta) is missing; run make rtl-setup")
     period = 100_000 / library.time_unit_ps
@@ -150,7 +198,7 @@ def timing(library, netlist):
         "exit",
     ]
     script.write_text("\n".join(lines) + "\n")
-    command = ["sta", "-no_splash", "-exit", script]
+    command = ["sta", "-no_splash", "-exit", str(script)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     netlist.with_suffix(".sta.log").write_text(run.stdout + run.stderr)
     slacks = [float(slack) for slack in re.findall(r"(-?[\d.]+)\s+slack", run.stdout)]
@@ -159,7 +207,7 @@ def timing(library, netlist):
     return (period - min(slacks)) * library.time_unit_ps
 
 
-def measure(ys, library, options, config):
+def measure(ys: Yosys, library: liberty.Library, options: Options, config: Config) -> Row:
     """One row of the table."""
     entries, pointer, storage = config
     build = options.build / f"{library.name}-e{entries}-p{pointer}-{storage}"
@@ -168,13 +216,15 @@ def measure(ys, library, options, config):
     in_child(build / "yosys.log", synthesize, ys, library, options, config, netlist)
     stat = (build / "stat.json").read_text()
     counted = json.loads(stat[stat.index("{") : stat.rindex("}") + 1])["design"]
-    kinds = counted["num_cells_by_type"]
+    kinds: dict[str, int] = counted["num_cells_by_type"]
     unknown = [name for name in kinds if name not in library.cells]
     if unknown:
         sys.exit(f"area: cells the library does not have: {', '.join(unknown)}; the area is void")
     area = sum(count * library.cells[name].area for name, count in kinds.items())
-    total = {what: sum(n for name, n in kinds.items() if getattr(library.cells[name], what))
-             for what in ("is_flop", "is_latch", "is_gate")}
+    total = {
+        what: sum(n for name, n in kinds.items() if getattr(library.cells[name], what))
+        for what in ("is_flop", "is_latch", "is_gate")
+    }
     scale = next((value for key, value in SCALE_28NM.items() if key in library.name), None)
     return {
         "entries": entries,
@@ -191,11 +241,12 @@ def measure(ys, library, options, config):
     }
 
 
-def show(rows, library):
-    """The table as text."""
+def show(rows: Iterable[Row], library: liberty.Library) -> None:
+    """Prints the table."""
     print(f"library {library.name}: gate equivalent {library.nand2_area()} (smallest NAND2)")
-    print("entries ptr storage   cells  flops latches  gates      area      GE  path ps   "
-          "28 nm um^2")
+    print(
+        "entries ptr storage   cells  flops latches  gates      area      GE  path ps   28 nm um^2"
+    )
     for row in rows:
         low, high = row["area_28nm_um2"] or ("-", "-")
         print(
@@ -205,11 +256,12 @@ def show(rows, library):
         )
     total = sum(CACTI_UM2.values())
     parts = " + ".join(f"{name} {value}" for name, value in CACTI_UM2.items())
-    print("paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: "
-          f"{parts} = {total} um^2")
+    print(
+        f"paper, 16 entries, 48 bits, 28 nm, CACTI 6.5+ and scaled adders: {parts} = {total} um^2"
+    )
 
 
-def main():
+def main() -> None:
     options = arguments()
     try:
         from pyosys import libyosys as ys
@@ -217,8 +269,9 @@ def main():
         sys.exit("area: pyosys is missing; run make rtl-setup")
     try:
         library = liberty.read(options.liberty, options.build)
-        wanted = options.config or [f"{e}:{p}:{s}" for s in STORAGES for p in (32, 48)
-                                    for e in (4, 8, 16, 32)]
+        wanted = options.config or [
+            f"{e}:{p}:{s}" for s in STORAGES for p in (32, 48) for e in (4, 8, 16, 32)
+        ]
         configs = [(int(e), int(p), s) for e, p, s in (c.split(":") for c in wanted)]
         rows = []
         for config in configs:

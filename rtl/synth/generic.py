@@ -1,8 +1,8 @@
-"""Writes a small Liberty of our own, so that `make area` works offline without a real library.
+"""Writes a small Liberty file of our own, so that `make area` works offline without a real library.
 
-Areas are in gate equivalents (NAND2 = 1) as textbooks count transistors: four per gate equivalent
+Areas are in gate equivalents (NAND2 = 1), at the usual four transistors per gate equivalent
 (Weste and Harris, CMOS VLSI Design, gives the transistor counts of the static CMOS gates). Delays
-are logical effort with a unit of 5 ps: it orders paths, it predicts no silicon.
+are logical effort with a unit of 5 ps: they rank paths and do not predict silicon.
 """
 
 import pathlib
@@ -35,17 +35,17 @@ UNIT_PS = 5.0
 LOAD = 100.0  # the tables' larger load, in inverter inputs
 
 
-def pin(name, attributes, body=""):
+def pin(name: str, attributes: str, body: str = "") -> str:
     return f"    pin ({name}) {{ {attributes} {body}}}\n"
 
 
-def table(kind, template, low, high):
+def table(kind: str, template: str, low: float, high: float) -> str:
     """A table of two loads (columns) for two slews (rows): the slew does not matter."""
     row = f'"{low:.2f}, {high:.2f}"'
     return f"{kind} ({template}) {{ values ({row}, {row}); }} "
 
 
-def timing(related, kind, intrinsic, resistance):
+def timing(related: str, kind: str, intrinsic: float, resistance: float) -> str:
     """Delay = intrinsic + resistance * load; the slew follows the load."""
     edge = f"timing_type : {kind}; " if kind else ""
     delay = intrinsic + resistance * LOAD, 2 * resistance * LOAD
@@ -57,14 +57,22 @@ def timing(related, kind, intrinsic, resistance):
     return text + "} "
 
 
-def constraint(clock, kind, value):
+def constraint(clock: str, kind: str, value: float) -> str:
     text = f'timing () {{ related_pin : "{clock}"; timing_type : {kind}; '
     for name in ("rise_constraint", "fall_constraint"):
         text += table(name, "check", value, value)
     return text + "} "
 
 
-def gate(name, inputs, function, transistors, effort, parasitic, drive):
+def gate(
+    name: str,
+    inputs: str,
+    function: str,
+    transistors: int,
+    effort: float,
+    parasitic: float,
+    drive: int,
+) -> str:
     text = f"  cell ({name}) {{\n    area : {transistors / 4};\n"
     for letter in inputs:
         text += pin(letter, f"direction : input; capacitance : {effort:.3f};")
@@ -73,7 +81,7 @@ def gate(name, inputs, function, transistors, effort, parasitic, drive):
     return text + "  }\n"
 
 
-def flop(name, area, reset):
+def flop(name: str, area: float, reset: bool) -> str:
     clear = 'clear : "!RN"; ' if reset else ""
     text = f"  cell ({name}) {{\n    area : {area};\n"
     text += f'    ff (IQ, IQN) {{ clocked_on : "CK"; next_state : "D"; {clear}}}\n'
@@ -86,7 +94,7 @@ def flop(name, area, reset):
     return text + pin("Q", 'direction : output; function : "IQ";', arc) + "  }\n"
 
 
-def latch():
+def latch() -> str:
     text = "  cell (LATCH) {\n    area : 4.0;\n"
     text += '    latch (IQ, IQN) { enable : "G"; data_in : "D"; }\n'
     checks = constraint("G", "setup_falling", 4 * UNIT_PS)
@@ -96,7 +104,7 @@ def latch():
     return text + pin("Q", 'direction : output; function : "IQ";', arcs) + "  }\n"
 
 
-def clock_gate():
+def clock_gate() -> str:
     text = '  cell (ICG) {\n    area : 5.5;\n    clock_gating_integrated_cell : "latch_posedge";\n'
     clock = "direction : input; clock : true; clock_gate_clock_pin : true; capacitance : 1.0;"
     text += pin("CK", clock)
@@ -107,7 +115,7 @@ def clock_gate():
     return text + pin("GCK", out, arc) + "  }\n"
 
 
-def library():
+def library() -> str:
     """The whole library as text."""
     text = """library (generic) {
   delay_model : table_lookup;

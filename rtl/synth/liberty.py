@@ -7,8 +7,14 @@ import dataclasses
 import gzip
 import pathlib
 import re
+from collections.abc import Iterator
+from typing import Literal
 
 TIME_UNITS_PS = {"1ps": 1.0, "10ps": 10.0, "100ps": 100.0, "1ns": 1000.0}
+
+
+# The kinds of cell that are looked for, by the field that says so.
+Kind = Literal["is_flop", "is_latch", "is_gate"]
 
 
 class LibertyError(Exception):
@@ -24,22 +30,22 @@ class Cell:
     is_flop: bool = False
     is_latch: bool = False
     is_gate: bool = False  # an integrated clock gate
-    function: str = ""  # of the output, if there is one output
-    pins: dict = dataclasses.field(default_factory=dict)  # role -> pin
+    function: str = ""  # of the output, if there is exactly one
+    pins: dict[str, str] = dataclasses.field(default_factory=dict)  # role -> pin
     inputs: int = 0
-    kind: tuple = ()  # of a flip-flop: clear, preset, falling edge
+    kind: tuple[bool, ...] = ()  # of a flip-flop: clear, preset, falling edge
 
 
 @dataclasses.dataclass
 class Library:
     """A library and the plain files that tools read."""
 
-    files: list
+    files: list[pathlib.Path]
     name: str
     time_unit_ps: float
-    cells: dict
+    cells: dict[str, Cell]
 
-    def nand2_area(self):
+    def nand2_area(self) -> float:
         """Area of the smallest two-input NAND: the gate equivalent."""
         areas = [cell.area for cell in self.cells.values() if is_nand2(cell)]
         if not areas:
@@ -49,9 +55,9 @@ class Library:
             )
         return min(areas)
 
-    def larger_flops(self):
-        """Flip-flops that do no more than a smaller one: other drives."""
-        smallest = {}
+    def larger_flops(self) -> list[str]:
+        """Flip-flops that differ from a smaller one in drive strength only."""
+        smallest: dict[tuple[int, tuple[bool, ...]], Cell] = {}
         for cell in self.cells.values():
             if cell.is_flop:
                 kind = cell.inputs, cell.kind
@@ -60,32 +66,37 @@ class Library:
         kept = {cell.name for cell in smallest.values()}
         return [cell.name for cell in self.cells.values() if cell.is_flop and cell.name not in kept]
 
-    def buffer(self):
+    def buffer(self) -> Cell:
         """The smallest non-inverting buffer."""
-        plain = [cell for cell in self.cells.values()
-                 if cell.inputs == 1 and re.fullmatch(r"\(?\w+\)?", cell.function)
-                 and not (cell.is_flop or cell.is_latch or cell.is_gate)]
+        plain = [
+            cell
+            for cell in self.cells.values()
+            if cell.inputs == 1
+            and re.fullmatch(r"\(?\w+\)?", cell.function)
+            and not (cell.is_flop or cell.is_latch or cell.is_gate)
+        ]
         if not plain:
             raise LibertyError(f"{self.name}: no buffer; name a library that has one")
         return min(plain, key=lambda cell: (cell.area, cell.name))
 
-    def smallest(self, what):
-        """The smallest cell of a kind ("is_flop", "is_latch", "is_gate"), or None."""
+    def smallest(self, what: Kind) -> Cell | None:
+        """The smallest cell of a kind, or None."""
         cells = [cell for cell in self.cells.values() if getattr(cell, what)]
         return min(cells, key=lambda cell: (cell.area, cell.name), default=None)
 
 
-def is_nand2(cell):
+def is_nand2(cell: Cell) -> bool:
     """Whether the cell's function is the NAND of two pins, in either of the usual spellings."""
     text = re.sub(r"[\s()]", "", cell.function)
     return cell.inputs == 2 and bool(
-        re.fullmatch(r"!(\w+)[*&](\w+)", text) and cell.function.strip().startswith(("!(", "(!("))
+        re.fullmatch(r"!(\w+)[*&](\w+)", text)
+        and cell.function.strip().startswith(("!(", "(!("))
         or re.fullmatch(r"!(\w+)[+|]!(\w+)", text)
         or re.fullmatch(r"(\w+)'[+|](\w+)'", text)
     )
 
 
-def plain_files(source, build):
+def plain_files(source: pathlib.Path | str, build: pathlib.Path) -> list[pathlib.Path]:
     """The library's files, unpacked into the build folder where needed."""
     source = pathlib.Path(source)
     found = sorted(source.iterdir()) if source.is_dir() else [source]
@@ -105,7 +116,7 @@ def plain_files(source, build):
     return plain
 
 
-def cell_texts(text):
+def cell_texts(text: str) -> Iterator[tuple[str, str]]:
     """(name, body) of each cell group."""
     for match in re.finditer(r"^\s*cell\s*\(\s*\"?([\w.]+)\"?\s*\)\s*\{", text, re.M):
         depth, at = 1, match.end()
@@ -116,13 +127,13 @@ def cell_texts(text):
                 break
 
 
-def attribute(name, text):
+def attribute(name: str, text: str) -> str:
     """A simple attribute's value, or an empty string."""
     found = re.search(rf"\b{name}\s*:\s*\"?([^;\"\n]*?)\"?\s*[;\n]", text)
     return found.group(1).strip() if found else ""
 
 
-def pins_of(body):
+def pins_of(body: str) -> Iterator[tuple[str, str]]:
     """(name, text) of each pin group, nested groups included."""
     for match in re.finditer(r"\bpin\s*\(\s*\"?(\w+)\"?\s*\)\s*\{", body):
         depth, at = 1, match.end()
@@ -133,7 +144,7 @@ def pins_of(body):
                 break
 
 
-def read_cell(name, body):
+def read_cell(name: str, body: str) -> Cell:
     """A cell from its group's text."""
     cell = Cell(name, float(attribute("area", body) or "nan"))
     cell.is_gate = bool(attribute("clock_gating_integrated_cell", body))
@@ -162,11 +173,13 @@ def read_cell(name, body):
     return cell
 
 
-def read(source, build):
+def read(source: pathlib.Path | str, build: pathlib.Path) -> Library:
     """Reads and checks a library."""
     build.mkdir(parents=True, exist_ok=True)
     files = plain_files(source, build)
-    cells, units, name = {}, set(), pathlib.Path(source).name
+    cells: dict[str, Cell] = {}
+    units: set[str] = set()
+    name = pathlib.Path(source).name
     for path in files:
         text = path.read_text(errors="replace")
         units.add(attribute("time_unit", text[: text.find("cell (")]))
@@ -179,12 +192,11 @@ def read(source, build):
             f"{', '.join(TIME_UNITS_PS)} in all files; correct the library"
         )
     library.time_unit_ps = TIME_UNITS_PS[units.pop()]
-    for what, text in (("is_flop", "flip-flop"),):
-        if library.smallest(what) is None:
-            raise LibertyError(
-                f"{name}: no {text} among {len(cells)} cells; the area would be too small: "
-                "add the file with the sequential cells"
-            )
+    if library.smallest("is_flop") is None:
+        raise LibertyError(
+            f"{name}: no flip-flop among {len(cells)} cells; the area would be too small: "
+            "add the file with the sequential cells"
+        )
     if not all(cell.area > 0 for cell in cells.values() if cell.is_flop):
         raise LibertyError(f"{name}: a flip-flop without an area; correct the library")
     library.nand2_area()

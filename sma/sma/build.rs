@@ -1,4 +1,4 @@
-//! Tells the compiler that `--cfg loom` is a name and no typing error.
+//! Tells the compiler that `--cfg loom` is a known name and not a typing error.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(loom)");

@@ -5,6 +5,7 @@ sorted sets, expiry and deletion, all from a generator with a fixed seed), reads
 shuts the server down. An error in a reply, or a server that goes away, is a failure.
 """
 
+import io
 import socket
 import sys
 import time
@@ -15,7 +16,7 @@ KEYS = 2000
 PATIENCE_SECONDS = 600
 
 
-def connect(path):
+def connect(path: str) -> socket.socket:
     """The connection, once the server listens."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -33,15 +34,15 @@ def connect(path):
 class Generator:
     """A linear congruential generator (Knuth's MMIX constants), the high half of each step."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.state = seed
 
-    def below(self, bound):
+    def below(self, bound: int) -> int:
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self.state >> 32) * bound >> 32
 
 
-def request(draw):
+def request(draw: Generator) -> list[str]:
     """One request as words."""
     kind, key = draw.below(100), draw.below(KEYS)
     if kind < 25:
@@ -67,7 +68,7 @@ def request(draw):
     return ["INCR", f"counter:{key}"]
 
 
-def encode(words):
+def encode(words: list[str]) -> bytes:
     """A request in the server's protocol (RESP)."""
     parts = [b"*%d\r\n" % len(words)]
     for word in words:
@@ -76,7 +77,7 @@ def encode(words):
     return b"".join(parts)
 
 
-def reply(stream):
+def reply(stream: io.BufferedReader) -> None:
     """Reads one reply to its end."""
     line = stream.readline()
     if not line.endswith(b"\r\n"):
@@ -91,7 +92,7 @@ def reply(stream):
             reply(stream)
 
 
-def main():
+def main() -> None:
     path, count = sys.argv[1], int(sys.argv[2])
     connection = connect(path)
     connection.settimeout(PATIENCE_SECONDS)

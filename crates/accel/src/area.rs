@@ -1,10 +1,10 @@
 //! What a model would cost in silicon: a list of figures, each with its source and its technology.
 //! Figures of different technologies are not comparable; nothing here converts between them.
 
-/// The technology of the paper's estimate, and what synthesis is scaled to.
+/// The technology of the paper's estimate, to which synthesis results are scaled.
 pub const NM_28: &str = "28 nm";
 
-/// What kind of figure it is.
+/// The kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Calculated from array and gate models, without a design.
@@ -16,19 +16,19 @@ pub enum Source {
 /// An area.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// What kind of figure it is.
+    /// The kind of figure.
     pub source: Source,
-    /// How it was got, in one clause.
+    /// How it was obtained, in one clause.
     pub method: &'static str,
-    /// The process or cell library it is of.
+    /// The process or cell library that it refers to.
     pub technology: &'static str,
     /// The smallest value in um^2.
     pub um2_min: f64,
-    /// The largest; the smallest again if it is not a range.
+    /// The largest; equal to the smallest if it is not a range.
     pub um2_max: f64,
 }
 
-/// The figure of that kind and technology, if there is one.
+/// The figure of this kind and technology, if there is one.
 pub fn find<'a>(areas: &'a [Area], source: Source, technology: &str) -> Option<&'a Area> {
     areas.iter().find(|area| (area.source, area.technology) == (source, technology))
 }

@@ -1,4 +1,4 @@
-//! An accelerator as a configuration names it.
+//! An accelerator as named in a configuration.
 
 use params::{ConfigError, toml};
 
@@ -14,7 +14,7 @@ pub struct Choice {
     part: bool,
 }
 
-/// A setting that was given; all others have their defaults.
+/// A setting that was given; all others keep their defaults.
 #[derive(Clone, Debug)]
 struct Setting {
     key: String,
@@ -34,8 +34,8 @@ impl Choice {
         Self::of(model_of(Role::Baseline))
     }
 
-    /// The same with one more setting. Whether the model has it, and may have that value,
-    /// [`Choice::build`] says.
+    /// The same with one more setting. [`Choice::build`] checks whether the model has it and
+    /// accepts the value.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<toml::Value>) -> Self {
         let value = value.into();
@@ -93,7 +93,7 @@ impl Choice {
         }
     }
 
-    /// A fresh instance; unknown or unfit settings are refused.
+    /// A fresh instance; unknown or invalid settings are refused.
     pub fn build(&self) -> Result<Box<dyn Accelerator>, ConfigError> {
         self.model.build(&toml::Value::Table(self.settings()))
     }
@@ -106,13 +106,13 @@ impl Choice {
         declared.filter_map(|doc| Some((doc.name, value(doc.name)?))).collect()
     }
 
-    /// Its value of the parameter that says how large it is ([`Model::size`]).
+    /// The value of the parameter that gives the model's size ([`Model::size`]).
     pub fn size(&self) -> Option<toml::Value> {
         let size = self.model.size()?;
         self.parameters().into_iter().find(|(name, _)| *name == size).map(|(_, value)| value)
     }
 
-    /// The settings given but for the size, as they were written.
+    /// The settings given, except the size, as they were written.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         let size = self.model.size();
         let others = self.given.iter().filter(move |s| Some(s.key.as_str()) != size);

@@ -1,7 +1,7 @@
 //! Mallacc: the malloc cache and the sampling counter (paper, section 4; corrections in
-//! `docs/isa.md`). The pure state is `mcache`; this file gives it time.
+//! `docs/isa.md`). The pure state is in `mcache`; this file adds the timing.
 //!
-//! Time: every instruction of the interface is one uop of the malloc-cache unit (plus moves or a
+//! Timing: every instruction of the interface is one uop of the malloc-cache unit (plus moves or a
 //! load); the list instructions are chained through one invisible register; an entry whose prefetch
 //! is outstanding blocks the list instructions of its class until the line has arrived.
 
@@ -51,10 +51,10 @@ params! {
     }
 }
 
-/// Entries that the paper settles on (section 6.2).
+/// The number of entries that the paper settles on (section 6.2).
 const SETTLED_ENTRIES: i64 = 16;
-/// Entries for all size classes in use (section 6.1): in ablations the parts and not the size are
-/// compared.
+/// Enough entries for all size classes in use (section 6.1): ablations compare the parts, not the
+/// size.
 const AMPLE_ENTRIES: i64 = 32;
 counters! {
     /// Counters of the malloc cache.
@@ -154,15 +154,15 @@ struct Mallacc {
     cache: MallocCache,
     sampler: mcache::Sampler,
     counters: MallocCacheCounters,
-    /// The lookup in work hit: its register of the requested size.
+    /// The pending lookup hit: its register of the requested size.
     lookup_hit: Option<Reg>,
-    /// The pop in work hit: class register, class, and what the cache returned.
+    /// The pending pop hit: class register, class, and what the cache returned.
     pop_hit: Option<(Reg, u8, u64, u64)>,
-    /// The last pop hit.
+    /// Whether the last pop hit.
     popped: bool,
     /// For each class, when its outstanding prefetch arrives.
     blocked_until: [u64; 256],
-    /// What the unit uop injected last had to wait for.
+    /// The `not_before` of the last injected unit uop.
     not_before: u64,
 }
 
@@ -207,7 +207,7 @@ impl Mallacc {
         }
     }
 
-    /// A list instruction's unit uop: ordered after the one before, and held while the class's
+    /// A list instruction's unit uop: ordered after the previous one, and held while the class's
     /// prefetch is outstanding.
     fn list_unit(&mut self, class: u8, srcs: [Reg; 2], dst: Reg) -> Injected {
         let uop = self.unit([srcs[0], srcs[1], ORDER], [dst, ORDER, Reg::NONE]);
@@ -358,8 +358,8 @@ impl Accelerator for Mallacc {
         match marker.op {
             MarkerOp::Lookup if size_class => self.lookup(marker, reply),
             MarkerOp::Update if size_class => self.update(marker, reply),
-            // Without the size-class part the entries still have to come from somewhere: the list
-            // part alone keeps the update (the authors' "real-list" ablation).
+            // Without the size-class part, the entries still have to be created by something: the
+            // list part alone keeps the update (the authors' "real-list" ablation).
             MarkerOp::Update if list => self.update(marker, reply),
             MarkerOp::Sample if self.params.sampling => self.sample(marker, reply),
             MarkerOp::Pop if list => self.pop(marker, reply),
@@ -409,7 +409,7 @@ impl Accelerator for Mallacc {
 
     /// The paper's estimate for any size. The synthesised RTL only at sizes that were synthesised,
     /// without interpolation, and only for the whole unit: it was not synthesised in parts, nor
-    /// with the wide keys that a cache without class index needs.
+    /// with the wide keys that a cache without a class index needs.
     fn area(&self) -> Vec<Area> {
         let MallaccParams { entries, pointer_bits, index, .. } = self.params;
         let estimate = Estimate::scaled(entries, pointer_bits, index).total_um2();

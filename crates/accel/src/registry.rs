@@ -1,4 +1,4 @@
-//! All accelerator models, and what they say about themselves.
+//! All accelerator models and their descriptions.
 
 use params::{ConfigError, ParamDoc, toml, unknown_name};
 
@@ -7,7 +7,7 @@ use crate::{Accelerator, Choice};
 /// What a configuration is measured for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What others are compared with: no hardware help.
+    /// What the others are compared with: no hardware help.
     Baseline,
     /// The steps that candidates accelerate, at no cost.
     Limit,
@@ -22,20 +22,20 @@ pub enum Role {
 /// A parameter and a value for it.
 pub type Setting = (&'static str, toml::Value);
 
-/// What `--ablations` makes of a model.
+/// What `--ablations` derives from a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Ablations {
-    /// Begins the names of its configurations.
+    /// Prefix of its configurations' names.
     pub prefix: &'static str,
-    /// What all of them are set to.
+    /// Settings that all of them share.
     pub settings: &'static [Setting],
-    /// Switches of its parts: each gets a configuration in which it alone of them is on.
+    /// Switches of its parts: each gets a configuration in which it is the only part switched on.
     pub parts: &'static [&'static str],
-    /// Switches that each get a configuration in which everything but them is on.
+    /// Switches that each get a configuration in which everything else is on.
     pub refinements: &'static [&'static str],
 }
 
-/// A kind of accelerator: what the registry knows about it.
+/// A kind of accelerator, as the registry describes it.
 pub trait Model: Sync {
     /// Unique name.
     fn name(&self) -> &'static str;
@@ -51,22 +51,22 @@ pub trait Model: Sync {
     }
     /// Declared parameters.
     fn parameters(&self) -> &'static [ParamDoc];
-    /// An instance; unknown or unfit settings are refused.
+    /// An instance; unknown or invalid settings are refused.
     fn build(&self, settings: &toml::Value) -> Result<Box<dyn Accelerator>, ConfigError>;
     /// Default settings.
     fn defaults(&self) -> toml::Value;
     /// Settings with which the model must equal the baseline cycle for cycle.
     fn disabled(&self) -> toml::Value;
-    /// The parameter that says how large it is: part of its configurations' names, and what sweeps
-    /// go over.
+    /// The parameter that gives its size: it is part of its configurations' names, and sweeps vary
+    /// it.
     fn size(&self) -> Option<&'static str> {
         None
     }
-    /// Settings of the configurations that are simulated when nothing else is asked for.
+    /// Settings of the configurations that are simulated by default.
     fn usual(&self) -> &'static [&'static [Setting]] {
         &[]
     }
-    /// Its parts, if it has any that can be measured one by one.
+    /// Its parts, if they can be measured one by one.
     fn ablations(&self) -> Option<Ablations> {
         None
     }
@@ -77,7 +77,7 @@ pub fn registry() -> &'static [&'static dyn Model] {
     &[&crate::none::NoneModel, &crate::mallacc::MallaccModel, &crate::limit::LimitModel]
 }
 
-/// The model of a name; the error lists the valid ones and the nearest.
+/// The model with this name; the error lists the valid ones and the nearest.
 pub fn find(name: &str) -> Result<&'static dyn Model, ConfigError> {
     registry().iter().copied().find(|m| m.name() == name).ok_or_else(|| {
         let valid: Vec<&str> = registry().iter().map(|m| m.name()).collect();
@@ -85,13 +85,13 @@ pub fn find(name: &str) -> Result<&'static dyn Model, ConfigError> {
     })
 }
 
-/// The first model of a role. A test asserts that there is one baseline and one limit.
+/// The first model with this role. A test asserts that there is one baseline and one limit.
 pub fn model_of(role: Role) -> &'static dyn Model {
     let found = registry().iter().copied().find(|model| model.role() == role);
     found.unwrap_or(&crate::none::NoneModel)
 }
 
-/// What is simulated when nothing else is asked for.
+/// What is simulated by default.
 pub fn usual() -> Vec<Choice> {
     let choices = |model: &'static dyn Model| {
         model.usual().iter().map(move |settings| with_all(Choice::of(model), settings))
@@ -99,7 +99,7 @@ pub fn usual() -> Vec<Choice> {
     registry().iter().copied().flat_map(choices).collect()
 }
 
-/// Each size of every model that has one, between the baseline and the limit.
+/// Every model that has a size, at each of these sizes, between the baseline and the limit.
 pub fn sweep(sizes: &[u64]) -> Vec<Choice> {
     let mut choices = vec![Choice::baseline()];
     for model in registry().iter().copied() {
@@ -110,8 +110,8 @@ pub fn sweep(sizes: &[u64]) -> Vec<Choice> {
     choices
 }
 
-/// Every model with only one of its parts on, then every model without one of its refinements; with
-/// the names `prefix/part` and `prefix/no_refinement`.
+/// Every model with only one of its parts on, then every model without one of its refinements; the
+/// names are `prefix/part` and `prefix/no_refinement`.
 pub fn ablations() -> Vec<(String, Choice)> {
     let declared = || registry().iter().filter_map(|model| Some((*model, model.ablations()?)));
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What core and accelerator say to each other.
+//! The messages between core and accelerator.
 
 use decode::Reg;
 use stream::MarkerOp;
@@ -6,7 +6,7 @@ use stream::MarkerOp;
 /// A marker as it executes.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
-    /// What it says.
+    /// The operation.
     pub op: MarkerOp,
     /// Architectural registers that hold the operands.
     pub regs: [Reg; 3],
@@ -26,7 +26,7 @@ pub enum InjectKind {
     Prefetch(u64),
 }
 
-/// Where a uop may issue, by purpose: which ports these are, the core family says.
+/// Where a uop may issue, by purpose; the core family says which ports these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueTo {
     /// Any port that adds integers and moves registers.
@@ -35,12 +35,12 @@ pub enum IssueTo {
     Load,
     /// Any port that takes conditional branches.
     Branch,
-    /// The port of the accelerator's unit of this number ([`crate::Accelerator::units`]). The uop
-    /// keeps the unit for [`Injected::busy`] cycles.
+    /// The port of the accelerator's unit with this number ([`crate::Accelerator::units`]). The uop
+    /// occupies the unit for [`Injected::busy`] cycles.
     Unit(u8),
 }
 
-/// A uop put in place of, or beside, software.
+/// A uop injected in place of, or beside, software.
 #[derive(Clone, Copy, Debug)]
 pub struct Injected {
     /// What it does.
@@ -49,15 +49,15 @@ pub struct Injected {
     pub to: IssueTo,
     /// Cycles from issue to result.
     pub latency: u32,
-    /// Cycles in which its unit accepts nothing else; 0 if it only takes the unit's port.
+    /// Cycles for which its unit accepts nothing else; 0 if it only takes the unit's port.
     pub busy: u8,
-    /// What it waits for.
+    /// Source registers.
     pub srcs: [Reg; 3],
-    /// What it produces.
+    /// Destination registers.
     pub dsts: [Reg; 3],
-    /// Earliest issue cycle (an entry blocked by an outstanding prefetch); 0 = any.
+    /// Earliest issue cycle (an entry blocked by an outstanding prefetch); 0 if none.
     pub not_before: u64,
-    /// If set, [`crate::Accelerator::completed`] is told when this uop is done.
+    /// If set, [`crate::Accelerator::completed`] is called when this uop is done.
     pub token: Option<u32>,
 }
 
@@ -81,14 +81,14 @@ impl Default for Injected {
 pub struct Fallback {
     /// Taken: the malloc cache missed.
     pub taken: bool,
-    /// Flag register that it tests.
+    /// The flag register that it tests.
     pub flags: Reg,
 }
 
-/// What the accelerator wants done about a marker.
+/// The accelerator's response to a marker.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// Leave out all instructions until this marker (which is still reported).
+    /// Leave out all instructions up to this marker (which is still reported).
     pub elide: Option<MarkerOp>,
     /// Uops to allocate here, in order.
     pub inject: Vec<Injected>,
@@ -97,7 +97,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Makes the reply say "keep everything, inject nothing".
+    /// Resets the reply to "keep everything, inject nothing".
     pub fn clear(&mut self) {
         self.elide = None;
         self.inject.clear();

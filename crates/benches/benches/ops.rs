@@ -1,4 +1,4 @@
-//! How long the operations of the model take: it runs inside simulators, per marker.
+//! Speed of the model's operations, which run inside simulators for every marker.
 #![allow(missing_docs)] // The benchmark macros expand to public functions.
 
 use std::hint::black_box;

@@ -1,14 +1,14 @@
-//! What ends the command, with its exit status. The table is in `docs/usage.md`.
+//! Exit statuses of failed commands. The table is in `docs/usage.md`.
 
 use experiments::{Class, Ending, Failure};
 
-/// The command line or a configuration is wrong, as clap has it.
+/// The command line or a configuration is wrong; the same value as clap's.
 const USAGE: u8 = 2;
 /// A pop found a cached Head or Next that was not the true one.
 pub const VIOLATION: u8 = 3;
-/// Mallacc itself failed. This and the next two are those of env(1) and timeout(1).
+/// Mallacc itself failed. This and the next two follow env(1) and timeout(1).
 pub const FAILED: u8 = 125;
-/// The program was found and cannot be run.
+/// The program was found but cannot be run.
 const CANNOT_RUN: u8 = 126;
 /// The program was not found.
 const NOT_FOUND: u8 = 127;
@@ -27,7 +27,7 @@ pub fn status(class: Class) -> u8 {
     }
 }
 
-/// The exit status that passes a program's end on.
+/// The exit status that passes on how a program ended.
 pub fn passed_on(ending: Ending) -> u8 {
     ending.status().unwrap_or(FAILED)
 }

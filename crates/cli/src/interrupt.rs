@@ -1,6 +1,6 @@
-//! Ctrl-C and its relatives: the first asks for an orderly end, the second ends at once.
+//! Ctrl-C and similar signals: the first requests an orderly end, the second ends at once.
 //!
-//! The handler only writes the signal's number into a pipe; a thread of its own does the rest.
+//! The handler only writes the signal's number into a pipe; a separate thread does the rest.
 
 use std::io::Read;
 use std::os::fd::FromRawFd;
@@ -11,13 +11,13 @@ use experiments::monitor::Stopper;
 
 use crate::error::SIGNALLED;
 
-/// Set once an end was asked for.
+/// Set once an end has been requested.
 static STOP: AtomicBool = AtomicBool::new(false);
-/// The signal that asked first.
+/// The first signal that requested it.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// Where the handler writes.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
-/// The program to kill at the second signal; 0 is none.
+/// The program to kill at the second signal; 0 if none.
 static PROGRAM: AtomicU32 = AtomicU32::new(0);
 /// What ends the stream.
 static STOPPER: Mutex<Option<Stopper>> = Mutex::new(None);
@@ -25,7 +25,7 @@ static INSTALLED: OnceLock<()> = OnceLock::new();
 
 extern "C" fn handler(signal: libc::c_int) {
     let byte = signal as u8;
-    // SAFETY: write(2) may be called in a handler; the byte outlives the call.
+    // SAFETY: write(2) is allowed in a handler; the byte outlives the call.
     unsafe { libc::write(PIPE.load(Ordering::Relaxed), (&raw const byte).cast(), 1) };
 }
 
@@ -38,7 +38,7 @@ pub fn install() -> &'static AtomicBool {
             return;
         }
         PIPE.store(ends[1], Ordering::Relaxed);
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let read = unsafe { std::fs::File::from_raw_fd(ends[0]) };
         let thread = std::thread::Builder::new().name("signals".into());
         if thread.spawn(move || watch(read)).is_err() {
@@ -80,7 +80,7 @@ fn watch(mut pipe: std::fs::File) {
     }
 }
 
-/// From now on a first signal ends this stream, a second one kills this program.
+/// From now on, a first signal ends this stream and a second one kills this program.
 pub fn watch_program(stopper: Stopper, pid: u32) {
     PROGRAM.store(pid, Ordering::SeqCst);
     let mut slot = STOPPER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,19 +90,19 @@ pub fn watch_program(stopper: Stopper, pid: u32) {
     *slot = Some(stopper);
 }
 
-/// The program has been waited for: its number may belong to another one now.
+/// The program has been waited for: its process number may belong to another process now.
 pub fn forget_program() {
     PROGRAM.store(0, Ordering::SeqCst);
 }
 
-/// The signal that asked for an end, if one did.
+/// The signal that requested an end, if any.
 pub fn signal() -> Option<i32> {
     Some(SIGNAL.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
 }
 
 fn kill_program() {
     if let Ok(pid @ 1..) = i32::try_from(PROGRAM.load(Ordering::SeqCst)) {
-        // SAFETY: kill(2) with the number of a child that was not waited for yet.
+        // SAFETY: kill(2) with the number of a child that has not been waited for yet.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }
 }

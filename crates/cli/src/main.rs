@@ -1,5 +1,5 @@
-//! The `mallacc` command: arguments in, documents out. The only place that prints or exits; what it
-//! measures is in the crate `experiments`.
+//! The `mallacc` command: arguments in, documents out. The only place that prints or exits; the
+//! measuring is in the crate `experiments`.
 //!
 //! ```text
 //! args ──> commands ──> experiments ──> output

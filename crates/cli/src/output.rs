@@ -1,4 +1,4 @@
-//! Where reports go, in which form.
+//! Where reports go, and in which format.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Seek, Write};
@@ -18,16 +18,16 @@ const WIDTH: usize = 100;
 /// Wider lines are hard to read.
 const WIDTH_MAX: usize = 140;
 
-/// A stream of this process.
+/// An output stream of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// For what can be piped on.
+    /// For output that can be piped on.
     Stdout,
-    /// For what must not mix with the guest's stdout.
+    /// For output that must not mix with the guest's stdout.
     Stderr,
 }
 
-/// A place for one report, checked before anything runs.
+/// The destination of one report, checked before anything runs.
 pub struct Output {
     format: Format,
     detail: bool,
@@ -37,7 +37,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// The place that the options name. Tables go to `tables` when they name none.
+    /// The destination that the options name. Without one, tables go to `tables`.
     pub fn open(args: &ReportArgs, tables: Stream) -> Result<Self, Failure> {
         let stream = if args.format == Format::Table { tables } else { Stream::Stdout };
         let file = match &args.output {
@@ -70,8 +70,8 @@ impl Output {
         self.text(&text)
     }
 
-    /// Reports a finished run. The exit status is the first that is not 0 of: a broken stream, the
-    /// program's own, a violation, a report or store that could not be written.
+    /// Reports a finished run. The exit status is the first of these that is not 0: a broken
+    /// stream, the program's own status, a violation, a report or store that could not be written.
     pub fn finished(
         self,
         finished: &Finished,
@@ -114,13 +114,13 @@ impl Output {
         }
     }
 
-    /// Writes a report. When the file cannot take it, it goes to stdout, so that nothing is lost.
+    /// Writes a report. If the file cannot be written, it goes to stdout, so that nothing is lost.
     pub fn text(self, text: &str) -> Result<(), Failure> {
         if self.quiet {
             return Ok(());
         }
         let Some((path, mut file)) = self.file else { return print(self.stream, text) };
-        // Devices and pipes cannot be cut; what matters is the write.
+        // Devices and pipes cannot be truncated; what matters is the write.
         let _ = file.set_len(0).and_then(|()| file.rewind());
         match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
             Ok(()) => Ok(()),
@@ -141,7 +141,7 @@ pub fn open(args: &ReportArgs, tables: Stream) -> Result<(Output, Rows), Failure
     Ok((Output::open(args, tables)?, Rows::open(store)?))
 }
 
-/// Prints a text; a reader that has gone away is no failure.
+/// Prints a text; a reader that has closed the pipe is not a failure.
 pub fn print(stream: Stream, text: &str) -> Result<(), Failure> {
     let done = match stream {
         Stream::Stdout => {

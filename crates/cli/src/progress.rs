@@ -1,4 +1,4 @@
-//! A line that says how far a run is, on a terminal only.
+//! A line that shows the progress of a run, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use experiments::Progress;
 
-/// Updates a second: often enough to look alive, rare enough to cost nothing.
+/// Updates per second: frequent enough to look alive, rare enough to cost nothing.
 const RATE_HZ: u8 = 5;
-/// How often the clock is looked at: once for so many instructions or events.
+/// Instructions or events between two looks at the clock.
 const STEP: u64 = 1_000_000;
 
-/// The line. Silent when stderr is not a terminal.
+/// The progress line. Silent when stderr is not a terminal.
 pub struct Line {
     bar: Option<ProgressBar>,
     shown: u64,
@@ -35,7 +35,7 @@ impl Line {
         Self { bar, shown: 0, begun: std::time::Instant::now() }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -50,7 +50,7 @@ impl Drop for Line {
 }
 
 impl Progress for Line {
-    /// Shows how many `things` came by so far, and how many a second.
+    /// Shows how many `things` have been processed, and how many per second.
     fn reached(&mut self, count: u64, things: &str) {
         let Some(bar) = &self.bar else { return };
         if count - self.shown < STEP {

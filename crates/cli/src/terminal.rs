@@ -1,4 +1,4 @@
-//! Experiments at a terminal: what they tell goes to stderr, Ctrl-C asks them to end.
+//! Experiments at a terminal: their messages go to stderr, and Ctrl-C asks them to end.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,12 +8,12 @@ use experiments::{Monitor, Progress};
 use crate::interrupt;
 use crate::progress::Line;
 
-/// How much an experiment tells.
+/// How much an experiment reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Whether it shows a line that says how far it is.
+    /// Whether it shows a progress line.
     pub line: bool,
-    /// Whether it names the parts that it begins.
+    /// Whether it names each part as it begins.
     pub steps: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The command as its users meet it. One program for all test files, so that little is linked.
+//! The command as its users see it. One test program for all files, to keep linking short.
 
 mod blocks;
 mod commands;

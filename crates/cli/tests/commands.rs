@@ -1,4 +1,5 @@
-//! Commands around the runs: microbenchmarks, lists, descriptions, completions.
+//! Commands that do not run a program of the user: microbenchmarks, lists, descriptions,
+//! completions.
 
 use crate::common;
 
@@ -26,7 +27,7 @@ fn all_microbenchmarks_run_and_their_figures_hold() {
     for run in runs {
         check_run(run);
         assert_eq!(run["roi"], true, "the region of interest alone is measured");
-        // Two of three repeats, an allocation in each iteration.
+        // Two of three repeats count, with one allocation per iteration.
         assert_eq!(number(run, "configurations/0/allocation/calls"), 2 * 256, "{}", run["program"]);
     }
     let listed = text(bench.run(&["list"]));
@@ -73,7 +74,7 @@ fn tp_small_is_fast_and_mallacc_makes_it_faster() {
     // The project's target: 18 cycles for a fast-path malloc, within 25 %.
     assert!((cycles(0) - 18.0).abs() <= 0.25 * 18.0, "{} cycles per malloc", cycles(0));
     check_run(run);
-    // Four size classes: every lookup hits once each class was seen.
+    // Four size classes: every lookup hits once each class has been seen.
     assert_eq!(number(run, "configurations/2/malloc_cache/lookup_misses"), 0);
 }
 
@@ -149,7 +150,7 @@ fn completions_are_valid_for_the_shell() {
 
 #[test]
 fn every_command_that_the_help_shows_parses() {
-    // The examples, split as a shell does without quotes; programs do not run.
+    // The examples, split as a shell does without quotes; programs are not run.
     let help = |args: &[&str]| {
         let output = Command::new(MALLACC).args(args).output().unwrap();
         String::from_utf8(output.stdout).unwrap()

@@ -62,7 +62,7 @@ fn calls_in_are_calls_out() {
         return;
     }
     let bench = Bench::new();
-    // Constant numbers of calls, told apart from those of the C library by a difference.
+    // Constant numbers of calls; taking the difference separates them from those of the C library.
     let source = "#include <stdlib.h>\n\
         int main(int argc, char **argv) {\n\
         int n = atoi(argv[1]);\n\
@@ -98,7 +98,7 @@ fn a_live_run_its_recording_and_two_replays_agree_to_the_cycle() {
     let (mut fourth, _) = bench.json("replay", &["--no-store"], &["t.mtrace"]);
     let all = [&mut first, &mut second, &mut third, &mut fourth];
     let [first, others @ ..] = all.map(|document| {
-        // The host's time is the host's.
+        // The time on the host varies.
         for key in ["host_seconds", "mips", "started"] {
             document[key] = 0.into();
         }
@@ -217,7 +217,7 @@ fn skip_and_max_bound_what_is_measured_and_the_program_still_ends_by_itself() {
     let (document, output) = bench.json("run", &options, &["--", "perl", "-e", PERL]);
     assert_eq!(output.stdout, b"2000\n");
     let measured = number(&document, "configurations/0/instructions");
-    // A block is not cut: it may carry the count over by its length.
+    // Blocks are not split: the last one may exceed the count by its length.
     assert!((500_000..500_300).contains(&measured), "{measured}");
 }
 
@@ -242,7 +242,7 @@ fn threads_share_one_core_and_forked_children_leave() {
     assert!(number(&document, "context_switches") >= 3);
     assert_eq!(number(&document, "forked_children"), 1);
     assert!(number(&document, "configurations/1/malloc_cache/flushes") >= 3);
-    // A call that a switch cuts in two is not counted.
+    // A call that is split by a switch is not counted.
     let calls = number(&document, "configurations/0/malloc/calls");
     assert!(calls + number(&document, "context_switches") >= 1000, "{calls}");
 }

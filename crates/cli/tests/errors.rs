@@ -239,7 +239,7 @@ fn a_full_device_is_said_before_recording() {
     mentions(sentence(&String::from_utf8(output.stderr).unwrap()), &["/dev/full", "cannot write"]);
 }
 
-/// A small file system of its own; `None`, and a line that says so, where that is not allowed.
+/// A small file system for the test; where that is not allowed, prints a line that says so.
 struct SmallDisk(std::path::PathBuf);
 
 impl SmallDisk {
@@ -269,7 +269,7 @@ fn a_disk_that_fills_while_recording_keeps_what_is_whole_and_lets_the_program_en
     let bench = Bench::new();
     let Some(disk) = SmallDisk::mount(bench.path("disk")) else { return };
     let trace = disk.0.join("x.mtrace").display().to_string();
-    // Addresses without a pattern take room: several frames' worth of them.
+    // Addresses without a pattern take up space: several frames' worth of them.
     let script = "my %h; $h{int(rand(1e9))} = 1 for 1..60000; print \"ended\\n\"";
     let output = bench.run(&["record", "-o", &trace, "--", "perl", "-e", script]);
     assert_eq!(output.status.code(), Some(FAILED));
@@ -309,7 +309,7 @@ fn ctrl_c_stores_what_is_there() {
     child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
     let signalled = Instant::now();
     let pid = i32::try_from(child.id()).unwrap();
-    // SAFETY: kill(2) with the number of a child that was not waited for.
+    // SAFETY: kill(2) with the number of a child that has not been waited for.
     unsafe { libc::kill(pid, libc::SIGINT) };
     let output = child.wait_with_output().unwrap();
     assert!(signalled.elapsed() < Duration::from_secs(60), "it ends soon");

@@ -14,18 +14,18 @@ fn a_figure_of_one_microbenchmark_is_measured_and_judged_and_resumed() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    // The paper's simulator is a user-level one.
+    // The paper's simulator is a user-level simulator.
     let machine = document["machine"].as_str().unwrap();
     assert!(machine.starts_with("Machine haswell-user: "), "{machine}");
     let figures = document["figures"].as_array().unwrap();
     assert_eq!((figures.len(), &figures[0]["figure"]), (1, &Value::from("fig17")));
     let claims = figures[0]["claims"].as_array().unwrap();
     let inflection = claims.iter().find(|claim| claim["quantity"] == "inflection").unwrap();
-    // It uses four size classes, one after the other: fewer entries never hit.
+    // The microbenchmark uses four size classes in turn: with fewer entries it never hits.
     assert_eq!(inflection["measured"].as_f64(), Some(4.0));
     assert_eq!(inflection["verdict"], "reproduced");
     assert!(claims.iter().all(|claim| claim["subject"] == "tp_small"), "{claims:?}");
-    // Again from the store: the same, without a run.
+    // Again from the store: the same result, without a run.
     let resumed = bench.run(&[&args[..], &["--resume"]].concat());
     assert_eq!(resumed.stdout, output.stdout);
     let listed = bench.run(&["list"]);
@@ -39,7 +39,7 @@ fn the_microbenchmarks_causes_stand_on_figures_that_have_not_moved() {
         return;
     }
     let bench = Bench::new();
-    // Whole, as the causes were established: a quick study is another configuration.
+    // At full length, as when the causes were established: a quick study is another configuration.
     let args = ["paper", "table1", "--workload", "tp_small", "--workload", "sized_deletes"];
     let measured = |more: &[&str]| {
         let output = bench.run(&[&args[..], &["--no-store", "--format", "json"], more].concat());

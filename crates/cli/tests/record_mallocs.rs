@@ -4,7 +4,7 @@ use crate::common::{Bench, have};
 use std::process::Output;
 use traces::{Action, Event, Source, Trace, TraceError};
 
-/// Sizes that nothing else in a process asks for.
+/// Sizes that nothing else in a process requests.
 const PROGRAM: &str = r#"
 #include <pthread.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
 }
 "#;
 
-/// Compiles the program and records it. None, with the reason told, if a part is missing.
+/// Compiles the program and records it. If a part is missing, reports it and returns `None`.
 fn record(mode: &str) -> Option<(Output, Trace)> {
     let bench = Bench::new();
     if let Err(error) = launch::paths::recorder() {
@@ -74,7 +74,7 @@ fn count(trace: &Trace, wanted: u64) -> usize {
     trace.events.iter().filter(bytes).count()
 }
 
-/// The action that allocated the one allocation of so many bytes, and its number.
+/// The action that made the only allocation of this many bytes, and its number.
 fn find(trace: &Trace, wanted: u64) -> (u64, Action) {
     let allocates = |event: &&Event| !matches!(event.action, Action::Free { .. } | Action::Exec);
     let mut numbered = (0..).zip(trace.events.iter().filter(allocates));
@@ -96,7 +96,7 @@ fn every_call_of_every_thread_is_there_and_the_program_is_as_without() {
     }
     assert_eq!(count(&trace, 70099), 0, "the child's");
     let totals = trace.totals.unwrap();
-    // The first thread and three more; the forked child; the realloc that was too large.
+    // The first thread and three more; the forked child; the realloc that asked for too much.
     assert_eq!((totals.threads, totals.children, totals.failed), (4, 1, 1));
     assert_eq!((totals.lost, totals.torn, totals.implied), (0, 0, 0));
     let (first, _) = find(&trace, 70020);

@@ -1,4 +1,4 @@
-//! `mallacc report`: where the page goes, which runs are in it, and what is refused.
+//! `mallacc report`: where the page goes, which runs it contains, and what is refused.
 
 use crate::common::{Bench, have, root, sentence};
 use results::store::Store;

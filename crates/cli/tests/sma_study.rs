@@ -29,7 +29,7 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
     };
     let value: Value = serde_json::from_str(&study("json")).unwrap();
     let tables = value["tables"].as_array().unwrap();
-    // The paper's order, whatever the order of the words.
+    // The paper's order, whatever the order of the arguments.
     assert_eq!([&tables[0]["table"], &tables[1]["table"]], ["table1", "fig8"]);
     let state = &tables[0]["rows"][0]["cells"];
     for (kind, bytes) in [("SMA", 40.0), ("SMA (LM)", 56.0), ("SMA (CAM)", 104.0)] {
@@ -38,7 +38,8 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
     let row = &tables[1]["rows"][0];
     let waste = |kind: &str| row["cells"][kind]["value"].as_f64().unwrap();
     assert_eq!(row["name"], "tar");
-    // Of 4,096 bytes: state alone is 1 %; the header's is above, dlmalloc's state alone 13 %.
+    // Of 4,096 bytes, the state alone is 1 %; with headers it is more, and dlmalloc's state alone
+    // is 13 %.
     assert!(waste("SMA") > 0.97 && waste("SMA (header)") > waste("SMA"));
     assert!(waste("DLmalloc") > 13.0);
     assert!(study("csv").contains("\nfig8,tar,SMA,"));
@@ -47,7 +48,7 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
     assert!(text.contains("Figure 8") && text == study("text"));
 }
 
-/// Cycles of a call by row and kind, or none if a part is missing.
+/// Cycles of a call by row and kind, or `None` if a part is missing.
 fn cycles(table: &str) -> Option<impl Fn(&str, &str) -> f64> {
     if let (true, Err(error)) = (live(), launch::paths::driver()) {
         skips::without_tool(error);
@@ -79,7 +80,8 @@ fn calls_take_longer_in_a_slow_scratch_pad_and_on_a_narrow_core() {
                 ["Haswell", "narrow"].map(|core| format!("{call}, cycles, {core} core"));
             assert!(local(&wide, kind) > 5.0, "{kind}: {}", local(&wide, kind));
             assert!(local(&narrow, kind) > local(&wide, kind), "{kind}, {call}");
-            // Eight uops ahead hide little of 50 to 100 cycles: at least one access shows.
+            // Looking eight uops ahead hides little of 50 to 100 cycles: at least one access is
+            // visible.
             assert!(shared(&narrow, kind) > local(&narrow, kind) + 50.0, "{kind}, {call}");
         }
     }

@@ -59,7 +59,7 @@ fn a_workload_says_what_it_lacks_and_how_to_get_it() {
     }
 }
 
-/// Sanity alone: the host's times are its own business.
+/// A sanity check only: the host's times vary.
 #[test]
 fn the_host_is_compared_with_a_machine_and_every_sample_is_accounted_for() {
     if !micro_is_built() {

@@ -1,4 +1,4 @@
-//! Every workload at its small size: prints what it prints natively, and its figures hold.
+//! Every workload at its small size: it prints what it prints natively, and its figures hold.
 
 use crate::common::{Bench, check_run, configurations, live, number, root};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 fn native(document: &serde_json::Value) -> Vec<u8> {
     let args = document["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
     let mut command = Command::new(document["program"].as_str().unwrap());
-    // What --deterministic fixes.
+    // The settings that --deterministic fixes.
     command.env("PERL_HASH_SEED", "0").env("PERL_PERTURB_KEYS", "0").env("PYTHONHASHSEED", "0");
     command.args(args).output().unwrap().stdout
 }
@@ -38,8 +38,8 @@ fn check(name: &str, least_calls: u64) {
     assert!(number(item, "deallocation/calls") > 0);
 }
 
-// The least calls are orders of magnitude below what each program makes: they tell that its
-// allocator was replaced.
+// The required numbers of calls are orders of magnitude below what each program makes: they show
+// that its allocator was replaced.
 
 #[test]
 fn perl_runs() {
@@ -91,7 +91,7 @@ fn a_key_value_store_that_frees_runs() {
     check("kv-frees", 1000);
 }
 
-/// A server: its client makes it end, and a failing client as well.
+/// A server: its client ends it, and so does a failing client.
 fn served(name: &str, least_calls: u64) {
     if !live() {
         return;

@@ -1,4 +1,4 @@
-//! From the bytes of a block to its uops.
+//! Decodes the bytes of a block into uops.
 
 use iced_x86::{
     Decoder as Bytes, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
@@ -19,11 +19,11 @@ use crate::uop::{Block, Branch, BranchKind, DecodeClass, Insn, Reg, Uop, UopFlag
 #[derive(Clone, Debug)]
 pub struct Decoder {
     table: InstructionTable,
-    /// Bytes of a line of the instruction cache.
+    /// Line size of the instruction cache in bytes.
     line: u64,
 }
 
-/// One instruction of the block with what is known of it before uops.
+/// An instruction of the block before its uops are generated.
 struct Item {
     insn: Instruction,
     offset: u16,
@@ -39,7 +39,7 @@ impl Decoder {
         Decoder { table: InstructionTable::of(family), line }
     }
 
-    /// Decodes a block. Bytes that are no instruction become a one-cycle uop, counted in
+    /// Decodes a block. Bytes that are not a valid instruction become a one-cycle uop, counted in
     /// [`Block::unknown`].
     pub fn block(&self, def: &BlockDef) -> Block {
         let items = split(def);
@@ -78,7 +78,7 @@ impl Decoder {
         block
     }
 
-    /// The static part of an instruction that is not in its uops.
+    /// The static properties of an instruction that its uops do not contain.
     fn describe(&self, item: &Item, key: Key, operands: &Operands, emitted: &Emitted) -> Insn {
         let insn = &item.insn;
         let fused_uops =
@@ -123,14 +123,14 @@ impl Decoder {
         }
     }
 
-    /// Cycles of a repeated string instruction over a short string, from the table.
+    /// Start-up cycles of a repeated string instruction with a short string, from the table.
     fn startup(&self, key: Key) -> u8 {
         self.table.exact(key).map_or(0, |row| row.cycles.round().min(255.0) as u8)
     }
 }
 
-/// The instructions of a block. Lengths are taken from the block; an instruction that does not
-/// decode to its length is invalid.
+/// The instructions of a block. Their lengths come from the block; an instruction whose decoded
+/// length differs is invalid.
 fn split(def: &BlockDef) -> Vec<Item> {
     let mut items = Vec::with_capacity(def.lens.len());
     let mut offset = 0usize;
@@ -158,7 +158,7 @@ fn split(def: &BlockDef) -> Vec<Item> {
 }
 
 /// Bytes before the opcode proper: prefixes, REX, and the escapes `0f`, `0f 38`, `0f 3a` or the VEX
-/// prefix that stands for them.
+/// prefix that encodes them.
 fn before_opcode(code: &[u8]) -> u8 {
     let legacy =
         |b: &&u8| matches!(**b, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3);
@@ -189,7 +189,7 @@ fn empty_block(def: &BlockDef, items: &[Item]) -> Block {
     }
 }
 
-/// Finds the markers; the result says for each instruction whether it belongs to one.
+/// Finds the markers; returns for each instruction whether it belongs to one.
 fn mark(def: &BlockDef, items: &[Item], block: &mut Block) -> Vec<bool> {
     let mut marked = vec![false; items.len()];
     let code = items.iter().map(|item| {
@@ -236,11 +236,11 @@ fn has_lcp(item: &Item) -> bool {
         && !matches!(item.insn.mnemonic(), Mnemonic::Ret | Mnemonic::Enter)
 }
 
-/// Instructions that only the first decoder takes however many fused uops they have, and how many
-/// decoders then work beside it. Found with blocks of the BHive measurements that are bound by
-/// decoding: `setcc` with three others takes two cycles and with two others one; `setcc` to memory,
-/// register bit tests, sign extensions of the accumulator and `pop r12` always have a cycle of
-/// their own.
+/// Instructions that only the first decoder accepts, regardless of their number of fused uops, and
+/// how many other decoders can work in the same cycle. Determined from decode-bound blocks of the
+/// BHive measurements: `setcc` takes two cycles with three other instructions and one with two;
+/// `setcc` to memory, register bit tests, sign extensions of the accumulator and `pop r12` always
+/// take a decode cycle of their own.
 fn restricted(insn: &Instruction) -> Option<u8> {
     use Mnemonic::*;
     match insn.mnemonic() {
@@ -250,7 +250,7 @@ fn restricted(insn: &Instruction) -> Option<u8> {
         {
             Some(0)
         }
-        // The encoding shared with `pop rsp`.
+        // Shares its encoding with `pop rsp`.
         Pop if matches!(insn.op0_register(), Register::RSP | Register::R12) => Some(0),
         Seta | Setae | Setb | Setbe | Sete | Setg | Setge | Setl | Setle | Setne | Setno
         | Setnp | Setns | Seto | Setp | Sets => {

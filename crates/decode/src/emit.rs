@@ -1,4 +1,4 @@
-//! Puts the uops of one instruction together: loads, execution, stores, fused-domain marks.
+//! Builds the uops of one instruction: loads, execution, stores, fused-domain marks.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
@@ -12,17 +12,17 @@ use crate::shape::{Exec, Recipe, dataflow};
 use crate::table::{InstructionTable, Row};
 use crate::uop::{MemOperand, Reg, Uop, UopFlags, UopKind};
 
-/// Load-to-use latencies that the measured latencies of memory forms contain: integer, 16 bytes,
-/// 32 bytes. (Table: `mov r64,m64` 5, `movaps xmm,m128` 6, `vmovaps ymm,m256` 7.)
+/// Load-to-use latencies that are included in the measured latencies of memory forms: integer, 16
+/// bytes, 32 bytes. (Table: `mov r64,m64` 5, `movaps xmm,m128` 6, `vmovaps ymm,m256` 7.)
 const LOAD_TO_USE: [u8; 3] = [5, 6, 7];
 /// Store-to-load forwarding in the latency of forms that read and write memory. (Table: `inc m32`
-/// at most 9 to 10, of which 5 for the load and 1 for the operation, less the load in forwarding.)
+/// takes at most 9 to 10, of which the load takes 5 and the operation 1.)
 const FORWARDING: u8 = 4;
 
-/// Cycles from which a read-modify-write is a locked one (`xchg` with memory: 19).
+/// A read-modify-write that takes at least this many cycles is locked (`xchg` with memory: 19).
 const LOCKED: f32 = 19.0;
 
-/// The uops of an instruction and how the fused domain counts them.
+/// The uops of an instruction and how they count in the fused domain.
 #[derive(Clone, Debug, Default)]
 pub struct Emitted {
     /// The uops, without instruction index.
@@ -33,8 +33,8 @@ pub struct Emitted {
     pub unknown: bool,
 }
 
-/// What stands for an instruction that is not in the table: one cycle on any integer port between
-/// its loads and stores.
+/// The substitute for an instruction that is not in the table: one cycle on any integer port
+/// between its loads and stores.
 fn default_row(memory: &[Access]) -> Row {
     use crate::table::Group;
     let loads = memory.iter().filter(|a| a.read).count() as u8;
@@ -58,7 +58,7 @@ fn default_row(memory: &[Access]) -> Row {
     }
 }
 
-/// The memory operands of an instruction: loads, then stores. A gather has one for each element.
+/// The memory operands of an instruction: loads, then stores. A gather has one per element.
 fn mem_operands(
     insn: &Instruction,
     memory: &[Access],
@@ -105,7 +105,7 @@ fn exec_uop(exec: &Exec) -> Uop {
     uop
 }
 
-/// A uop that only takes a slot.
+/// A uop that only occupies a slot.
 pub fn empty_uop(dsts: &Names) -> Uop {
     let mut uop = to_uop(UopKind::Exec, 0, 0, &Names::default(), dsts);
     uop.flags.0 |= UopFlags::NO_EXEC;
@@ -138,7 +138,7 @@ pub fn emit(
         Idiom::Move => return register_move(insn, key, operands),
         Idiom::None | Idiom::Independent => {}
     }
-    // One iteration: `rep` forms of the table are whole runs of unknown length.
+    // One iteration: the `rep` forms of the table cover whole strings of unknown length.
     let once =
         Key { prefix: if key.prefix == Prefix::Lock { Prefix::Lock } else { Prefix::None }, ..key };
     let found = table.find(once).map(|(k, r)| (k, r.clone())).or_else(|| derived(table, once));
@@ -161,7 +161,7 @@ pub fn emit(
     out
 }
 
-/// A memory form that is not in the table, from its register form: a load more.
+/// A memory form that is not in the table, derived from its register form by adding a load.
 fn derived(table: &InstructionTable, key: Key) -> Option<(Key, Row)> {
     use crate::table::Group;
     let (_, row) = table.find(key.register_form()?)?;
@@ -177,7 +177,7 @@ fn single(uop: Uop, operands: &Operands, insn: &Instruction) -> Emitted {
     Emitted { uops: vec![uop], mem_operands, unknown: false }
 }
 
-/// An addition of an immediate that rename carries out: its row has no uops.
+/// An addition of an immediate that is executed at rename: its row has no uops.
 fn renamed(operands: &Operands, insn: &Instruction) -> Emitted {
     let mut dsts = operands.dsts;
     dsts.extend(operands.flag_dsts.iter());
@@ -186,8 +186,8 @@ fn renamed(operands: &Operands, insn: &Instruction) -> Emitted {
     single(uop, operands, insn)
 }
 
-/// A move that rename may eliminate; when it does not, it executes on any unit of its domain
-/// (`movaps` and `movapd` on port 5, Agner Fog, instruction tables, Haswell).
+/// A move that rename may eliminate; otherwise it executes on any unit of its domain (`movaps` and
+/// `movapd` on port 5, Agner Fog, instruction tables, Haswell).
 fn register_move(insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
     use Mnemonic::*;
     let set = match insn.mnemonic() {
@@ -200,7 +200,7 @@ fn register_move(insn: &Instruction, key: Key, operands: &Operands) -> Emitted {
     Emitted { uops: vec![uop], mem_operands: Vec::new(), unknown: false }
 }
 
-/// How many load, store-address and store-data uops a row has.
+/// Number of loads and stores among the uops of a row.
 struct Pieces {
     loads: usize,
     stores: usize,
@@ -219,7 +219,7 @@ impl Pieces {
 fn latency(table: &InstructionTable, key: Key, row: &Row, pieces: &Pieces) -> (u8, u8) {
     let (low, high) = (row.latency_min.unwrap_or(1), row.latency_max.unwrap_or(1));
     if key.prefix == Prefix::Lock || row.cycles >= LOCKED && pieces.loads * pieces.stores > 0 {
-        // A locked operation starts when the one before is done: its cycles are its latency.
+        // A locked operation starts when the previous one is done: its cycles are its latency.
         let chain = (row.cycles.round() as u8).saturating_sub(LOAD_TO_USE[0] + FORWARDING);
         return (low.min(chain), chain.max(1));
     }
@@ -228,7 +228,8 @@ fn latency(table: &InstructionTable, key: Key, row: &Row, pieces: &Pieces) -> (u
         return (cycles, cycles.max(1));
     }
     if divides(key.mnemonic) && low > 5 && pieces.loads == 0 {
-        // The throughput was measured with operands of few significant bits; so is this one.
+        // The throughput was measured with operands of few significant bits, so use that latency
+        // too.
         return (low, low);
     }
     if pieces.loads == 0 && pieces.stores == 0 {
@@ -266,7 +267,7 @@ fn recipe(
     let first = registers[0];
     let merged = (first.0 >= Reg::vec(0).0 && operands.srcs.contains(first)).then_some(first);
     let computes = row.exec().count() > 0;
-    // What strings, calls and their like store is not what their executing uops compute.
+    // What string instructions, calls and the like store is not computed by their executing uops.
     let passes = insn.is_string_instruction() || insn.mnemonic() == Mnemonic::Call;
     let stored = if pieces.stores > 0 && computes && !passes {
         Names::of(&[Reg::temp(6)])
@@ -409,7 +410,7 @@ fn assemble(
         push_store(table.family(), &mut uops, operand.zip(address), &data, vector);
     }
     if insn.mnemonic() == Mnemonic::Leave {
-        // The frame pointer is loaded after the stack pointer was taken from its old value.
+        // The frame pointer is loaded after its old value has been copied to the stack pointer.
         uops.rotate_left(pieces.loads);
     }
     mark_fused(insn, row, operands, &mut uops);
@@ -417,7 +418,7 @@ fn assemble(
     Emitted { uops, mem_operands, unknown: false }
 }
 
-/// Registers whose values a plain store writes.
+/// Registers whose values a plain store writes to memory.
 fn store_sources(insn: &Instruction, operands: &Operands) -> Names {
     if insn.is_string_instruction() {
         return Names::of(&[Reg::gpr(0)]);
@@ -452,7 +453,7 @@ fn push_store(
     }
 }
 
-/// Marks uops that share a slot with the one before, so that the fused count is the table's.
+/// Marks uops that share a slot with the previous one, so that the fused count matches the table.
 fn mark_fused(insn: &Instruction, row: &Row, operands: &Operands, uops: &mut Vec<Uop>) {
     let fused = usize::from(row.fused).max(1);
     while uops.len() < fused {
@@ -487,8 +488,8 @@ fn mark_fused(insn: &Instruction, row: &Row, operands: &Operands, uops: &mut Vec
     }
 }
 
-/// One iteration of a repeated `movs` or `stos` is its load and store alone: the microcode moves
-/// the pointers for many elements at once. Other repeated instructions keep the uops of a single
+/// One iteration of a repeated `movs` or `stos` is only its load and store: the microcode moves the
+/// pointers for many elements at once. Other repeated instructions keep the uops of a single
 /// execution.
 fn one_iteration(insn: &Instruction, uops: &mut Vec<Uop>) {
     use Mnemonic::*;
@@ -504,7 +505,7 @@ fn one_iteration(insn: &Instruction, uops: &mut Vec<Uop>) {
     }
 }
 
-/// What stands for bytes that are no instruction.
+/// The substitute for bytes that are not a valid instruction.
 pub fn invalid() -> Emitted {
     let none = Names::default();
     let uop = to_uop(UopKind::Exec, ports::ALU, 1, &none, &none);

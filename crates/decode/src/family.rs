@@ -1,21 +1,21 @@
-//! The core families: all that tells one from another, as data.
+//! The core families: everything that distinguishes them, as data.
 //!
-//! A family is its instruction tables (`data/*.tsv`), what the sets of ports in them mean, and how
-//! its ports are grouped into schedulers. Nothing else in the project may ask which family it has:
-//! what differs is a field here, and whoever needs it reads the field. To add a family: its tables
-//! and one entry.
+//! A family consists of its instruction tables (`data/*.tsv`), the meaning of the port sets in
+//! them, and the grouping of its ports into schedulers. No other code may ask which family it has:
+//! every difference is a field here, which the code reads. To add a family, add its tables and one
+//! entry.
 //!
-//! Uops hold sets of ports by purpose, [`ports::LOAD`] and so on, whatever the family, so that the
-//! rules about the shape of instructions, and accelerators, need not know of it. A [`Family`] says
-//! which sets of its own tables these are, and a core asks it which ports they are.
+//! In uops, port sets are named by purpose, [`ports::LOAD`] and so on, for every family, so that
+//! accelerators and the rules about the shape of instructions are independent of the family. A
+//! [`Family`] maps sets of its own tables to these, and tells a core which physical ports they are.
 
-/// Sets of ports with a meaning of their own. All other sets are of arithmetic ports.
+/// Port sets with a special purpose. All other sets are arithmetic ports.
 pub mod ports {
-    /// Loads, and on some families addresses of stores with an index register.
+    /// Loads; on some families also the addresses of stores with an index register.
     pub const LOAD: u8 = 0b0000_1100;
-    /// Addresses of stores.
+    /// Store addresses.
     pub const STORE_ADDRESS: u8 = 0b1000_1100;
-    /// Data of stores.
+    /// Store data.
     pub const STORE_DATA: u8 = 0b0001_0000;
     /// Every port with an integer unit.
     pub const ALU: u8 = 0b0110_0011;
@@ -23,32 +23,33 @@ pub mod ports {
     pub const BRANCH: u8 = 0b0100_0001;
     /// Every port with a vector unit.
     pub const VECTOR: u8 = 0b0010_0011;
-    /// The port with shuffles.
+    /// The port of the shuffle unit.
     pub const P5: u8 = 0b0010_0000;
-    /// The port with the divider.
+    /// The port of the divider.
     pub const P0: u8 = 0b0000_0001;
-    /// The port with the integer multiplier and the vector adder.
+    /// The port of the integer multiplier and the vector adder.
     pub const P1: u8 = 0b0000_0010;
 }
 
 /// A core family.
 #[derive(Debug)]
 pub struct Family {
-    /// The name that machine files have for it.
+    /// Its name in machine files.
     pub name: &'static str,
     /// Its instruction tables; later ones replace rows of earlier ones.
     pub(crate) tables: &'static [&'static str],
-    /// Whose rows it has for forms that its own tables lack.
+    /// The family that provides the rows of forms that its own tables lack.
     pub(crate) base: Option<&'static Family>,
-    /// Sets of ports in its tables (bit n = port n) that have a purpose, and that purpose's set.
+    /// Port sets in its tables (bit n = port n) with a special purpose, and the set of that
+    /// purpose.
     pub(crate) purposes: &'static [(u16, u8)],
     /// For every other set in its tables: its ports by number, each with the bit that stands for it
     /// in a uop.
     pub(crate) units: &'static [(u8, u8)],
     /// Where the address uop of a store with an index register issues.
     pub(crate) indexed_store_address: u8,
-    /// Decoders: with an instruction of several uops in the first, the others take at most one
-    /// fewer, and all together at most as many uops as there are decoders.
+    /// Decoders. If the first takes an instruction of several uops, all together deliver at most as
+    /// many uops as there are decoders.
     pub(crate) decoders: u8,
     /// How the ports are grouped.
     pub schedulers: Schedulers,
@@ -57,15 +58,16 @@ pub struct Family {
 /// The schedulers of a family and the ports that they issue to.
 #[derive(Debug)]
 pub struct Schedulers {
-    /// Bits of [`ports::ALU`] in the scheduler for arithmetic.
+    /// Bits of [`ports::ALU`] in the arithmetic scheduler.
     pub alu: u8,
-    /// Ports to memory have a scheduler of their own; otherwise all sets are those of the uops.
+    /// Set if memory ports have a separate scheduler; otherwise all sets are used as they are in
+    /// the uops.
     pub memory: Option<MemoryPorts>,
-    /// Numbers of the ports: of the first scheduler's bits, then of the memory scheduler's.
+    /// Port numbers of the first scheduler's bits, then of the memory scheduler's.
     pub numbers: [u8; 16],
 }
 
-/// What the sets to memory are in the memory scheduler.
+/// The memory port sets in the memory scheduler.
 #[derive(Debug)]
 pub struct MemoryPorts {
     /// Bits of [`ports::LOAD`].
@@ -76,15 +78,15 @@ pub struct MemoryPorts {
     pub store_data: u8,
 }
 
-/// Eight ports and one scheduler. The sets by purpose are this family's own.
+/// Eight ports and one scheduler. The sets in uops are this family's own.
 static HASWELL: Family = Family {
     name: "haswell",
-    // uops.info's measurements, and forms that they lack.
+    // uops.info's measurements, plus forms that they lack.
     tables: &[include_str!("../data/haswell.tsv"), include_str!("../data/haswell_more.tsv")],
     base: None,
     purposes: &[],
     units: &[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7)],
-    // Port 7 has a simple address unit only: no index (Intel optimisation manual, table 2-17).
+    // Port 7 has only a simple address unit: no index (Intel optimisation manual, table 2-17).
     indexed_store_address: ports::LOAD,
     decoders: 4,
     schedulers: Schedulers {
@@ -95,9 +97,9 @@ static HASWELL: Family = Family {
 };
 
 /// Twelve ports. The tables name them as Intel's event counters do: 0, 1, 5, 6 and b (11) for
-/// arithmetic, 2, 3 and a (10) for loads, 7 and 8 for addresses of stores, 4 and 9 for their data.
-/// Twelve do not fit a byte for each cycle, so ports to memory have a scheduler of their own here,
-/// as they have in the hardware:
+/// arithmetic, 2, 3 and a (10) for loads, 7 and 8 for store addresses, 4 and 9 for store data.
+/// Twelve bits do not fit into the one byte per cycle, so memory ports have a separate scheduler
+/// here, as in the hardware:
 ///
 /// ```text
 ///   set in the uop            scheduler  its bits
@@ -109,8 +111,8 @@ static HASWELL: Family = Family {
 /// ```
 static GOLDEN_COVE: Family = Family {
     name: "goldencove",
-    // LLVM's scheduling model, and what was measured better. Its tables have rows without uops for
-    // additions of small immediates, which rename carries out.
+    // LLVM's scheduling model, plus better measured values. Its tables have rows without uops for
+    // additions of small immediates, which rename executes.
     tables: &[include_str!("../data/goldencove.tsv"), include_str!("../data/goldencove_more.tsv")],
     base: Some(&HASWELL),
     purposes: &[
@@ -121,7 +123,7 @@ static GOLDEN_COVE: Family = Family {
     ],
     units: &[(0, 0), (1, 1), (5, 5), (6, 6), (11, 7)],
     indexed_store_address: ports::STORE_ADDRESS,
-    // It has six; the rules for instructions of several uops were found on Haswell's four.
+    // The core has six decoders; the rules for multi-uop instructions were found on Haswell's four.
     decoders: 4,
     schedulers: Schedulers {
         alu: 0b1110_0011,
@@ -148,14 +150,14 @@ impl Family {
         Self::all().iter().copied().find(|family| family.name == name)
     }
 
-    /// The set in a uop that stands for one port of this number; none if the family has no such
-    /// port, or none that units other than the memory pipeline's can sit on.
+    /// The uop port set for the port with this number; `None` if the family has no such port or if
+    /// only the memory pipeline uses it.
     pub fn unit_port(&self, number: u8) -> Option<u8> {
         let (_, bit) = self.units.iter().find(|(port, _)| *port == number)?;
         Some(1 << bit)
     }
 
-    /// The set in a uop for a set of the family's tables, a bit for each number.
+    /// The uop port set for a set of the family's tables, which has one bit per port number.
     pub(crate) fn set(&self, mask: u16) -> Option<u8> {
         if let Some((_, set)) = self.purposes.iter().find(|(of, _)| *of == mask) {
             return Some(*set);
@@ -169,7 +171,7 @@ impl Family {
 }
 
 impl PartialEq for Family {
-    /// Names are unique.
+    /// Names are unique, so comparing them is enough.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -177,7 +179,7 @@ impl PartialEq for Family {
 
 impl Eq for Family {}
 
-/// The family of machine files that name none.
+/// The family for machine files that do not name one.
 impl Default for &'static Family {
     fn default() -> Self {
         &HASWELL

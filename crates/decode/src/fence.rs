@@ -1,14 +1,14 @@
-//! Fences: what each of them orders, and for how long.
+//! Fences: what each one orders, and for how long.
 //!
-//! The table has their cycles back to back (uops.info, Haswell) but no latencies, because they
+//! The table gives their cycles back to back (uops.info, Haswell) but no latencies, because they
 //! have no results. What takes those cycles differs:
 //!
-//! - `mfence` begins when it is the oldest and all older stores have written; nothing younger loads
-//!   until it is done. The next one can begin when it has retired.
-//! - `sfence` is an entry of the store queue that takes its cycles where a store takes one: it
-//!   holds up the stores behind it, and the core only when the queue is full.
-//! - `lfence` has no uops to execute: nothing younger is allocated until all older instructions
-//!   have completed, at least its cycles later.
+//! - `mfence` begins when it is the oldest and all older stores have been written; no younger load
+//!   issues until it is done. The next one can begin when it has retired.
+//! - `sfence` is an entry of the store queue that takes its number of cycles where a store takes
+//!   one: it delays the stores behind it, and stalls the core only when the queue is full.
+//! - `lfence` has no uops to execute: younger instructions are allocated only after all older ones
+//!   have completed, and no sooner than its number of cycles later.
 
 use iced_x86::Mnemonic;
 
@@ -19,7 +19,7 @@ use crate::uop::{Uop, UopFlags, UopKind};
 /// retirement, then issue.
 const RETIRE_AND_ISSUE: u8 = 2;
 
-/// Gives the uops of a fence what they order; leaves others as they are.
+/// Sets what the uops of a fence order; leaves other uops unchanged.
 pub fn order(mnemonic: Mnemonic, row: &Row, uops: &mut [Uop]) {
     let cycles = row.cycles.round().min(255.0) as u8;
     match (mnemonic, uops) {

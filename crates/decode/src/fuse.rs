@@ -1,13 +1,13 @@
-//! Macro-fusion of two instructions, and which micro-fused pairs allocation splits again.
+//! Macro-fusion of two instructions, and which micro-fused pairs are unlaminated before allocation.
 
 use iced_x86::{ConditionCode, EncodingKind, Instruction, Mnemonic, OpKind};
 
-/// Whether `first` and the conditional jump `second` right after it decode to one uop, with lines
-/// of `line` bytes in the instruction cache.
+/// Whether `first` and the conditional jump `second` right after it decode to one uop, if the
+/// instruction cache has lines of `line` bytes.
 ///
 /// Intel optimisation manual 2.4.2.1 (table of fusible pairs since Sandy Bridge) and Agner Fog,
 /// microarchitecture, Haswell, "Instruction fusion". A pair does not fuse when the first ends at
-/// the end of a line, because the decoders then see the second only in the next cycle.
+/// the end of a line, because the decoders then see the second only a cycle later.
 pub fn macro_fuses(first: &Instruction, second: &Instruction, line: u64) -> bool {
     let condition = second.condition_code();
     if !second.is_jcc_short_or_near() || condition == ConditionCode::None {
@@ -51,13 +51,13 @@ fn operands_fuse(first: &Instruction) -> bool {
     !immediate && (compares || first.op0_kind() == OpKind::Register)
 }
 
-/// Whether a load micro-fused with its operation stays so with an index register.
+/// Whether a load that is micro-fused with its operation stays fused with an index register.
 ///
 /// Intel optimisation manual 2.4.5 (Unlamination on Haswell): the pair stays fused when the
 /// operation has two register operands of which the destination is also a source; three-operand
 /// (VEX) forms, pure destinations and forms that also read flags are split. Compares have no
-/// destination and are split too: `cmp` with an index and a `lea` take a cycle together in the
-/// BHive measurements, which is three slots and a pair that does not straddle cycles.
+/// destination and are split too: in the BHive measurements, `cmp` with an index and a `lea`
+/// together take a cycle, which means three slots and a pair that does not straddle cycles.
 pub fn keeps_indexed_load(insn: &Instruction, reads_flags: bool, reads_destination: bool) -> bool {
     insn.encoding() == EncodingKind::Legacy
         && insn.op_count() == 2

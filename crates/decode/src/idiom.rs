@@ -1,4 +1,4 @@
-//! Instructions that rename handles, wholly or in part.
+//! Instructions that rename handles, entirely or in part.
 //!
 //! Sources: Intel optimisation manual 3.5.1.8 (dependency-breaking idioms) and 2.4.2.5 (move
 //! elimination); Agner Fog, microarchitecture, Sandy Bridge "Zero idioms" and Haswell.
@@ -8,11 +8,11 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 /// How rename treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idiom {
-    /// Nothing special.
+    /// No special treatment.
     None,
-    /// Result is zero whatever the sources: no execution, no dependency.
+    /// The result is zero whatever the sources: no execution, no dependency.
     Zero,
-    /// Result does not depend on the sources, but executes (all ones; `sbb` does depend on carry).
+    /// Executes, but does not depend on the sources (all ones; `sbb` does depend on carry).
     Independent,
     /// Register move that may be eliminated.
     Move,
@@ -33,7 +33,7 @@ pub fn idiom(insn: &Instruction) -> Idiom {
         return Idiom::None;
     }
     match insn.mnemonic() {
-        // 8- and 16-bit forms merge into the full register, so they are no idioms.
+        // 8- and 16-bit forms merge into the full register, so they are not idioms.
         Xor | Sub if insn.op0_register().size() >= 4 => Idiom::Zero,
         Pxor | Xorps | Xorpd | Psubb | Psubw | Psubd | Psubq | Pcmpgtb | Pcmpgtw | Pcmpgtd
             if insn.op0_register().is_xmm() =>
@@ -42,7 +42,7 @@ pub fn idiom(insn: &Instruction) -> Idiom {
         }
         Vpxor | Vxorps | Vxorpd | Vpsubb | Vpsubw | Vpsubd | Vpsubq | Vpcmpgtb | Vpcmpgtw
         | Vpcmpgtd => Idiom::Zero,
-        // Independent of its sources, but needs the unit (the table shows latency 0 to 5).
+        // Independent of its sources, but needs the unit (the table gives latencies of 0 to 5).
         Pcmpgtq | Vpcmpgtq => Idiom::Independent,
         Pcmpeqb | Pcmpeqw | Pcmpeqd | Pcmpeqq if insn.op0_register().is_xmm() => Idiom::Independent,
         Vpcmpeqb | Vpcmpeqw | Vpcmpeqd | Vpcmpeqq => Idiom::Independent,
@@ -63,14 +63,14 @@ fn is_nop(insn: &Instruction) -> bool {
     use Mnemonic::*;
     match insn.mnemonic() {
         Nop | Endbr64 | Endbr32 | Clc => true,
-        // Reserved nops: no effect on any processor before they got a meaning.
+        // Reserved nops: without effect on processors that predate their present meaning.
         Reservednop => true,
         _ => false,
     }
 }
 
 /// Whether this is a whole-register move of a kind that rename can eliminate, even if this one
-/// cannot be because it moves a register to itself.
+/// cannot be eliminated because it moves a register to itself.
 pub fn is_move(insn: &Instruction) -> bool {
     use Mnemonic::*;
     if insn.op_count() != 2
@@ -82,7 +82,7 @@ pub fn is_move(insn: &Instruction) -> bool {
     let (to, from) = (insn.op0_register(), insn.op1_register());
     match insn.mnemonic() {
         Mov => (to.is_gpr32() || to.is_gpr64()) && to.size() == from.size(),
-        // The low byte only: ah, ch, dh, bh are elsewhere.
+        // The low byte only; ah, ch, dh and bh are bits 8 to 15.
         Movzx => {
             from.is_gpr8()
                 && !matches!(from, Register::AH | Register::CH | Register::DH | Register::BH)

@@ -1,15 +1,15 @@
-//! The normalised form of an instruction: what the instruction table is looked up with.
+//! The normalised form of an instruction, which is the key of the instruction table.
 
 use iced_x86::{Instruction, MemorySize, Mnemonic, OpKind, Register};
 
-/// Operand kinds by their names in the table; the position is the code, 0 means no operand.
+/// Names of the operand kinds in the table; the index is the code, 0 means no operand.
 const KINDS: [&str; 45] = [
     "", "r8", "r8h", "r16", "r32", "r64", "xmm", "ymm", "mm", "st", "seg", "cr", "dr", "m", "m8",
     "m16", "m32", "m64", "m80", "m128", "m256", "m512", "m4096", "m4608", "x", "y", "i8", "i16",
     "i32", "i64", "0", "1", "cl", "dx", "rel", "b", "bd", "bi", "bid", "bis", "bisd", "d", "id",
     "isd", "rd",
 ];
-/// Most operands that a form has.
+/// Maximum number of operands of a form.
 pub const OPERANDS: usize = 5;
 
 /// Code of an operand kind.
@@ -36,14 +36,14 @@ const fn code(name: &str) -> u8 {
     panic!("not an operand kind")
 }
 
-/// Prefixes that make a form of their own.
+/// Prefixes that distinguish forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Prefix {
     /// None of these.
     #[default]
     None,
-    /// `lock`, written or implied.
+    /// `lock`, explicit or implied.
     Lock,
     /// `rep` or `repe` on a string instruction.
     Rep,
@@ -69,7 +69,7 @@ impl Key {
         self.kinds.iter().fold(head, |acc, &k| (acc << 6) | u64::from(k))
     }
 
-    /// The form of an instruction. `has_immediate` says whether its encoding holds an immediate
+    /// The form of an instruction. `has_immediate` tells whether its encoding contains an immediate
     /// (a shift by one may or may not).
     pub fn of(insn: &Instruction, has_immediate: bool) -> Key {
         let mnemonic = match insn.mnemonic() {
@@ -83,7 +83,7 @@ impl Key {
             return key;
         }
         if insn.is_string_instruction() {
-            // Their operands are implied by the mnemonic.
+            // The mnemonic implies their operands.
             return key;
         }
         let mut n = 0;
@@ -104,7 +104,7 @@ impl Key {
     }
 
     /// The form with its memory operand replaced by a register; vector instructions take the
-    /// register that fits their other operands. `None` without memory operand.
+    /// register that fits their other operands. `None` if there is no memory operand.
     pub fn register_form(self) -> Option<Key> {
         let vector = self.kinds.iter().copied().find(|&k| [XMM, YMM, MM].contains(&k));
         self.map(|k| match (k, vector) {
@@ -181,7 +181,7 @@ const ZERO: u8 = code("0");
 const ONE: u8 = code("1");
 const CL: u8 = code("cl");
 
-/// Weaker forms to look for when the exact one is not in the table, nearest first.
+/// Less specific forms to try when the exact one is not in the table, nearest first.
 pub fn relaxations(key: Key) -> impl Iterator<Item = Key> {
     let special = key.map(|k| if k == ZERO || k == ONE { I8 } else { k });
     let low = key.map(|k| if k == R8H { R8 } else { k });
@@ -196,7 +196,7 @@ pub fn relaxations(key: Key) -> impl Iterator<Item = Key> {
 }
 
 fn prefix(insn: &Instruction) -> Prefix {
-    // `xchg` with memory is locked too, but its plain form in the table is that one.
+    // `xchg` with memory is locked too, but the table has its plain form.
     if insn.has_lock_prefix() && insn.mnemonic() != Mnemonic::Xchg {
         Prefix::Lock
     } else if insn.is_string_instruction() && insn.has_repne_prefix() {
@@ -250,7 +250,7 @@ fn operand(insn: &Instruction, i: u32, has_immediate: bool) -> u8 {
         OpKind::Immediate16 => I16,
         OpKind::Immediate32 | OpKind::Immediate32to64 => I32,
         OpKind::Immediate64 => I64,
-        // String operands are implied by the mnemonic.
+        // The mnemonic implies string operands.
         _ => 0,
     }
 }
@@ -290,7 +290,7 @@ fn size(size: MemorySize) -> u8 {
     }
 }
 
-/// The parts of the address of a `lea`, named as in the table.
+/// The kind of address of a `lea`, named as in the table.
 fn lea_shape(insn: &Instruction) -> u8 {
     let base = insn.memory_base();
     let displacement = insn.memory_displ_size() != 0;

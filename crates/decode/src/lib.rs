@@ -1,4 +1,4 @@
-//! x86-64 instructions to uops with ports and latencies; markers recognised.
+//! Decodes x86-64 instructions into uops with ports and latencies; recognises markers.
 //!
 //! ```text
 //!   stream::BlockDef ──> iced-x86 ──> form key ──> instruction table (per core family)
@@ -7,11 +7,11 @@
 //!   markers ──────────────────────────────> Block { insns, uops, memory operands, markers, branch }
 //! ```
 //!
-//! The tables are data (`data/*.tsv`, one pair of files per core family, made by
-//! `tools/uops_table.py` or `tools/llvm_table.py` and by hand); which one a machine has, its file
-//! says. The rules that they do not hold are code:
+//! The tables are data (`data/*.tsv`, one pair of files per core family, produced by
+//! `tools/uops_table.py` or `tools/llvm_table.py` and by hand); a machine's file names the family.
+//! Rules that are not in the tables are code:
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
 //! | [`family`] | the core families: tables, ports and quirks as data |
 //! | `key`, `table` | forms of instructions and what was measured for each |
@@ -21,11 +21,11 @@
 //! | `fence` | what fences order, and for how long |
 //! | `emit`, `decoder` | uops in order with their marks; blocks, markers, decoders |
 //!
-//! A [`Block`] is decoded once and executed many times: everything static about an instruction is
-//! worked out here, so that the core model's inner loop only adds times. What is measured
-//! (uops, ports, latencies) comes from the instruction table; what is structural (register and
-//! memory operands) from `iced-x86`; what is neither (fusion, idioms, elimination) from the rules
-//! of the modules `fuse` and `idiom` with their sources named.
+//! A [`Block`] is decoded once and executed many times: all static properties of an instruction are
+//! computed here, so that the core model's inner loop only adds times. Measured properties (uops,
+//! ports, latencies) come from the instruction table; structural ones (register and memory
+//! operands) from `iced-x86`; all others (fusion, idioms, elimination) from the rules in the
+//! modules `fuse` and `idiom`, which name their sources.
 
 mod decoder;
 mod emit;

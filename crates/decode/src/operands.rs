@@ -1,4 +1,4 @@
-//! What an instruction reads and writes, as dependency names.
+//! The dependency names that an instruction reads and writes.
 
 use iced_x86::{
     Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits,
@@ -7,7 +7,7 @@ use iced_x86::{
 
 use crate::uop::Reg;
 
-/// A small set of names in order of insertion. Names beyond its room are dropped.
+/// A small set of names in order of insertion. Names beyond its capacity are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     list: [Option<Reg>; 10],
@@ -21,7 +21,7 @@ impl Names {
         names
     }
 
-    /// Adds a name unless it is there or is [`Reg::NONE`].
+    /// Adds a name unless it is already in the set or is [`Reg::NONE`].
     pub fn push(&mut self, reg: Reg) {
         if reg != Reg::NONE
             && !self.contains(reg)
@@ -66,38 +66,38 @@ impl Names {
     }
 }
 
-/// Names whose meaning depends on the instructions before, within a block.
+/// Names whose meaning depends on earlier instructions of the block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
-    /// Bit n: high-byte register n was written and not yet merged into its full register.
+    /// Bit n: high-byte register n has been written and not yet merged into its full register.
     pub high_dirty: u8,
     /// Register number of the x87 stack top; the number at the start of a block is arbitrary.
     pub x87_top: u8,
 }
 
-/// One place in memory that an instruction accesses.
+/// A memory location that an instruction accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// It is loaded.
     pub read: bool,
     /// It is stored.
     pub write: bool,
-    /// Bytes; 255 when more or unknown.
+    /// Bytes; 255 if larger or unknown.
     pub size: u8,
     /// What the address depends on: base, index, segment.
     pub address: Names,
     /// The address has an index register.
     pub indexed: bool,
-    /// Base register and a displacement from 0 to 2,047 only.
+    /// The address consists of a base register and a displacement from 0 to 2,047.
     pub simple: bool,
 }
 
 /// What an instruction reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct Operands {
-    /// Registers whose values enter the result (not those of addresses), flags excepted.
+    /// Registers whose values enter the result (not those of addresses), except flags.
     pub srcs: Names,
-    /// Registers written, flags excepted.
+    /// Registers written, except flags.
     pub dsts: Names,
     /// Flag groups read.
     pub flag_srcs: Names,
@@ -115,7 +115,7 @@ pub struct Operands {
     pub memory: Vec<Access>,
 }
 
-/// The number of a general-purpose register of any width, high bytes excepted.
+/// The number of a general-purpose register of any width, except high-byte registers.
 fn gpr(reg: Register) -> Option<u8> {
     let full = reg.full_register();
     full.is_gpr64().then(|| full.number() as u8)
@@ -142,14 +142,14 @@ fn writes(access: OpAccess) -> bool {
     matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite)
 }
 
-/// Whether the stack engine moves the stack pointer of this instruction.
+/// Whether the stack engine updates the stack pointer for this instruction.
 pub fn uses_stack_engine(insn: &Instruction) -> bool {
     use Mnemonic::*;
     matches!(insn.mnemonic(), Push | Pop | Call | Ret | Pushf | Pushfq | Popf | Popfq)
 }
 
-/// Instructions that follow each other at an interval which neither ports nor operands explain;
-/// they wait for each other through [`Reg::STATUS`] for their measured cycles.
+/// Instructions whose interval is explained by neither ports nor operands; they depend on each
+/// other through [`Reg::STATUS`] for their measured cycles.
 pub fn has_own_rhythm(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -172,7 +172,7 @@ pub fn has_own_rhythm(mnemonic: Mnemonic) -> bool {
 }
 
 impl Operands {
-    /// Works out the operands; `context` is read and brought up to date.
+    /// Determines the operands; `context` is read and updated.
     pub fn of(
         insn: &Instruction,
         factory: &mut InstructionInfoFactory,
@@ -184,7 +184,8 @@ impl Operands {
             out.memory.extend(access(memory));
         }
         if insn.is_string_instruction() {
-            // With a repeat prefix the size reported is that of the whole string, unknown.
+            // With a repeat prefix, the reported size is that of the whole string, which is
+            // unknown.
             let size = insn.memory_size().size().min(255) as u8;
             out.memory.iter_mut().for_each(|a| a.size = size);
         }
@@ -204,8 +205,8 @@ impl Operands {
         out
     }
 
-    /// Registers other than those of addresses: a copy of the instruction without address
-    /// registers uses exactly these.
+    /// Registers other than those of addresses: exactly the registers used by a copy of the
+    /// instruction without address registers.
     fn registers(
         &mut self,
         insn: &Instruction,
@@ -266,14 +267,15 @@ impl Operands {
         }
         self.srcs.extend(name(reg, context));
         if let Some(n) = high8(reg) {
-            // Written before this block, or not at all: whichever of the two names is younger.
+            // Written before this block, or not at all: depends on both names, so the younger
+            // counts.
             self.srcs.push(Reg::high8(n));
         }
     }
 
     fn write(&mut self, reg: Register, written: &mut Context, before: &Context) {
         if let Some(n) = high8(reg) {
-            // Renamed apart from the full register (Agner Fog, microarchitecture, Haswell,
+            // Renamed separately from the full register (Agner Fog, microarchitecture, Haswell,
             // "Partial register access").
             written.high_dirty |= 1 << n;
             self.dsts.push(Reg::high8(n));
@@ -305,7 +307,7 @@ impl Operands {
         };
         self.flag_srcs = pick(insn.rflags_read());
         self.flag_dsts = pick(insn.rflags_modified());
-        // The group is renamed as one: who sets some of its flags and keeps others (bit tests,
+        // The group is renamed as one: an instruction that sets only some of its flags (bit tests,
         // rotates, sahf) reads the old ones.
         let set = insn.rflags_modified() & REST;
         if set != 0 && set != REST {
@@ -334,7 +336,7 @@ fn name(reg: Register, context: &Context) -> Option<Reg> {
     }
 }
 
-/// `prefetch`, which accesses memory without the program noticing.
+/// Prefetch instructions, whose memory accesses do not affect the program.
 pub fn is_prefetch(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(mnemonic, Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2)

@@ -1,10 +1,10 @@
 //! How the executing uops of an instruction depend on each other.
 //!
 //! The table gives port sets and the smallest and largest latency over all operand pairs. The
-//! structure behind them is inferred: by default a chain whose latencies add up to the largest,
-//! with the multi-cycle units (ports 0 and 1) taking what is beyond one cycle per uop. Operands
-//! with the smallest latency enter at the end of the chain. Instructions known to be built
-//! otherwise have a rule of their own.
+//! structure behind them is inferred. By default it is a chain whose latencies add up to the
+//! largest, with one cycle per uop and the excess on the multi-cycle units (ports 0 and 1).
+//! Operands with the smallest latency enter at the end of the chain. Instructions with another
+//! known structure have their own rules.
 
 use iced_x86::Mnemonic;
 
@@ -15,9 +15,9 @@ use crate::uop::Reg;
 /// An executing uop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exec {
-    /// Ports; 0 when it only takes a slot.
+    /// Ports; 0 if it only occupies a slot.
     pub ports: u8,
-    /// Cycles to the result.
+    /// Latency of the result in cycles.
     pub latency: u8,
     /// Cycles that the divider stays busy.
     pub busy: u8,
@@ -27,20 +27,20 @@ pub struct Exec {
     pub dsts: Names,
 }
 
-/// What the structure depends on.
+/// The properties that determine the structure.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The mnemonic.
     pub mnemonic: Mnemonic,
-    /// A string instruction.
+    /// Whether it is a string instruction.
     pub string: bool,
-    /// Locked: one chain as long as the whole operation.
+    /// Whether it is locked: one chain that lasts as long as the whole operation.
     pub locked: bool,
     /// Port sets of the executing uops, in the table's order.
     pub ports: Vec<u8>,
     /// Smallest and largest latency from register to register.
     pub latency: (u8, u8),
-    /// Cycles for which the divider is busy in total; 0 without division.
+    /// Cycles for which the divider is busy in total; 0 without a division.
     pub busy: u8,
     /// Register sources.
     pub srcs: Names,
@@ -52,11 +52,11 @@ pub struct Recipe {
     pub dsts: Names,
     /// Flag results.
     pub flag_dsts: Names,
-    /// Where the value to store goes, if the uops compute one.
+    /// The name of the value to store, if the uops compute one.
     pub stored: Names,
-    /// First register operand, when it is a source that only passes its upper part on.
+    /// First register operand, if it is a source of which only the upper part is passed on.
     pub merged: Option<Reg>,
-    /// Operand registers in order, for the rules that tell them apart.
+    /// Operand registers in order, for rules that distinguish them.
     pub operands: [Reg; 4],
 }
 
@@ -140,7 +140,7 @@ fn late_sources(recipe: &Recipe) -> Names {
         // One uop adds the operands, the second adds the carry: carry-to-carry is the smallest
         // latency of the form (1), operand-to-result the largest (2).
         Adc | Sbb => recipe.flag_srcs,
-        // The old value waits one cycle only; the condition and the source are combined before.
+        // The old value waits only one cycle; the condition and the source are combined first.
         m if is_conditional(m) => {
             let old = recipe.operands[0];
             if recipe.dsts.contains(old) { Names::of(&[old]) } else { Names::default() }
@@ -152,7 +152,7 @@ fn late_sources(recipe: &Recipe) -> Names {
     }
 }
 
-/// `cmov` and `set` of any condition.
+/// `cmov` and `set` with any condition.
 fn is_conditional(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -192,8 +192,8 @@ fn is_conditional(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// The order in which the units work: shuffles of sources first, then the multi-cycle units, then
-/// single-cycle integer ones. Conversions that narrow shuffle last.
+/// The order of the units: shuffles of sources first, then the multi-cycle units, then single-cycle
+/// integer ones. Narrowing conversions shuffle last.
 fn ordered_ports(recipe: &Recipe) -> Vec<u8> {
     use Mnemonic::*;
     let narrows = matches!(
@@ -233,8 +233,8 @@ fn converts_integer(mnemonic: Mnemonic) -> bool {
     matches!(mnemonic, Mnemonic::Cvtsi2ss | Mnemonic::Vcvtsi2ss)
 }
 
-/// Splits a total latency over a chain: one cycle each, the rest over the multi-cycle units (or on
-/// the last uop if there is none).
+/// Distributes a total latency over a chain: one cycle each, the rest over the multi-cycle units
+/// (or on the last uop if there is none).
 fn distribute(chain: &[u8], total: usize) -> Vec<u8> {
     let n = chain.len();
     let mut latencies = vec![1usize; n];
@@ -254,7 +254,7 @@ fn distribute(chain: &[u8], total: usize) -> Vec<u8> {
     latencies.into_iter().map(|l| l.min(255) as u8).collect()
 }
 
-/// A uop has room for three results: what is beyond goes to the uops before it.
+/// A uop holds at most three results; the others move to earlier uops.
 fn spill(uops: &mut [Exec]) {
     for i in (1..uops.len()).rev() {
         while uops[i].dsts.len() > 3 {
@@ -265,8 +265,8 @@ fn spill(uops: &mut [Exec]) {
     }
 }
 
-/// Shares the divider's busy cycles among the uops on port 0, or on port 1 (integers on Golden
-/// Cove).
+/// Distributes the divider's busy cycles over the uops on port 0, or on port 1 (integer division on
+/// Golden Cove).
 fn divide(recipe: &Recipe, uops: &mut [Exec]) {
     let mut rest = recipe.busy;
     let at = |port| uops.iter().filter(|u| u.ports == port).count() as u8;
@@ -281,8 +281,8 @@ fn divide(recipe: &Recipe, uops: &mut [Exec]) {
     }
 }
 
-/// Widening multiplication: the multiplier gives the low half, a uop after it the high half
-/// (the table: 3 and 4 cycles).
+/// Widening multiplication: the multiplier produces the low half, and a further uop the high half
+/// (table: 3 and 4 cycles).
 fn multiply(recipe: &Recipe) -> Vec<Exec> {
     let latency = 3;
     let dsts: Vec<Reg> = recipe.dsts.iter().collect();
@@ -337,8 +337,8 @@ fn exchange_add(recipe: &Recipe) -> Vec<Exec> {
     uops
 }
 
-/// Shift or rotate by a register: one uop shifts, two merge the flags, which stay as they were
-/// when the count is zero (Agner Fog, instruction tables: 3 uops, 2 cycles through the flags).
+/// Shift or rotate by a register: one uop shifts, two merge the flags, which are unchanged if the
+/// count is zero (Agner Fog, instruction tables: 3 uops, 2 cycles through the flags).
 fn shift_by_register(recipe: &Recipe) -> Vec<Exec> {
     let p = &recipe.ports;
     let values = join(&[recipe.loads, recipe.srcs]);
@@ -362,7 +362,7 @@ fn rotate_by_one(recipe: &Recipe) -> Vec<Exec> {
     ]
 }
 
-/// String instructions without repetition: pointers move by a uop each, apart from the data.
+/// String instructions without a repeat prefix: one uop per pointer update, separate from the data.
 fn string(recipe: &Recipe) -> Vec<Exec> {
     const POINTERS: [Reg; 2] = [Reg::gpr(6), Reg::gpr(7)];
     let mut moved = POINTERS.into_iter().filter(|&r| recipe.dsts.contains(r));

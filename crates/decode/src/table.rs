@@ -1,4 +1,4 @@
-//! The instruction table of a core family: what was measured for each instruction form.
+//! The instruction table of a core family: measurements of each instruction form.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use iced_x86::Mnemonic;
 use crate::family::{Family, ports};
 use crate::key::{self, Key, OPERANDS, Prefix};
 
-/// More uops than this are cut off; only privileged and system instructions have them.
+/// Further uops are dropped; only privileged and system instructions have more.
 const UOPS_MAX: usize = 160;
 
-/// Some uops that share a set of ports.
+/// Uops that share a port set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many.
+    /// Number of uops.
     pub count: u8,
     /// Bit n = port n.
     pub ports: u8,
 }
 
-/// What was measured for one instruction form.
+/// The measurements of one instruction form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Slots in the fused domain, without an index register in the address.
@@ -28,18 +28,18 @@ pub struct Row {
     pub unfused: u8,
     /// The uops by port set, in the order of the table.
     pub groups: Vec<Group>,
-    /// Smallest latency over the pairs of operands; `None` when not measured.
+    /// Smallest latency over the operand pairs; `None` if not measured.
     pub latency_min: Option<u8>,
-    /// Largest latency over the pairs of operands.
+    /// Largest latency over the operand pairs.
     pub latency_max: Option<u8>,
     /// Whether the largest latency is only an upper bound.
     pub latency_bound: bool,
-    /// Measured cycles per instruction when independent.
+    /// Measured cycles per instruction in a sequence of independent ones.
     pub cycles: f32,
 }
 
 impl Row {
-    /// Number of uops that may issue exactly to `ports`.
+    /// Number of uops whose port set is exactly `ports`.
     pub fn count(&self, ports: u8) -> usize {
         self.groups.iter().filter(|g| g.ports == ports).map(|g| usize::from(g.count)).sum()
     }
@@ -63,7 +63,7 @@ pub struct TableError {
     pub what: &'static str,
     /// The text found.
     pub value: String,
-    /// What would be right.
+    /// What would be valid.
     pub rule: &'static str,
 }
 
@@ -75,21 +75,22 @@ pub struct InstructionTable {
 }
 
 impl InstructionTable {
-    /// The table of a family: its own rows in place of its base's for the same forms.
+    /// The table of a family: its own rows replace its base's rows for the same forms.
     pub fn of(family: &'static Family) -> InstructionTable {
         let mut table = match family.base {
             Some(base) => InstructionTable { family, ..InstructionTable::of(base) },
             None => InstructionTable { rows: HashMap::with_capacity(4096), family },
         };
         for text in family.tables {
-            // The texts are part of the program; a test finds all of their rows.
+            // The texts are compiled in; a test verifies that all their rows are read.
             let _ = table.add(text);
         }
         table
     }
 
-    /// Adds the rows of a text in the format that its header describes, in place of earlier ones
-    /// for the same forms. The ports are the family's. An error leaves out what follows it.
+    /// Adds the rows of a text in the format that its header describes; they replace earlier rows
+    /// for the same forms. Ports are numbered as in the family. After an error, the remaining rows
+    /// are not added.
     fn add(&mut self, text: &str) -> Result<(), TableError> {
         let names: HashMap<String, Mnemonic> =
             Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect();
@@ -109,7 +110,7 @@ impl InstructionTable {
         Ok(())
     }
 
-    /// Whose it is.
+    /// The family that it belongs to.
     pub fn family(&self) -> &'static Family {
         self.family
     }
@@ -119,7 +120,7 @@ impl InstructionTable {
         self.rows.get(&key.packed())
     }
 
-    /// The row of a form or of its nearest relative, and the form found.
+    /// The row of a form or of its nearest relaxation, and the form that was found.
     pub fn find(&self, key: Key) -> Option<(Key, &Row)> {
         let found = |k| self.exact(k).map(|row| (k, row));
         found(key).or_else(|| key::relaxations(key).find_map(found))
@@ -149,7 +150,7 @@ fn parse_row<'a>(
     Ok((parse_form(form, names)?, row))
 }
 
-/// Counts above [`UOPS_MAX`] are cut to it.
+/// Counts above [`UOPS_MAX`] are limited to it.
 fn count(text: &str) -> Result<u8, Fault<'_>> {
     let n: usize = text.parse().map_err(|_| ("uop count", text, "a whole number"))?;
     Ok(n.min(UOPS_MAX) as u8)

@@ -1,13 +1,13 @@
-//! What a decoded block consists of.
+//! The parts of a decoded block.
 
 use stream::marker::MarkerSite;
 
-/// A dependency name: everything an instruction can wait for. Dense, below [`Reg::COUNT`].
+/// A dependency name: anything that an instruction can wait for. Dense, below [`Reg::COUNT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reg(pub u8);
 
 impl Reg {
-    /// How many names there are.
+    /// Number of names.
     pub const COUNT: usize = 64;
     /// No register: always ready, never written. The core model keeps its ready time at 0.
     pub const NONE: Reg = Reg(63);
@@ -25,7 +25,7 @@ impl Reg {
     pub const fn x87(n: u8) -> Reg {
         Reg(32 + (n & 7))
     }
-    /// High-byte register `n` (0 = ah, 1 = ch, 2 = dh, 3 = bh), renamed apart on Haswell.
+    /// High-byte register `n` (0 = ah, 1 = ch, 2 = dh, 3 = bh), renamed separately on Haswell.
     pub const fn high8(n: u8) -> Reg {
         Reg(40 + (n & 3))
     }
@@ -33,8 +33,7 @@ impl Reg {
     pub const CF: Reg = Reg(44);
     /// The other arithmetic flags (sign, parity, adjust, zero, overflow), renamed as one group.
     pub const SPAZO: Reg = Reg(45);
-    /// Everything else with state worth a dependency: direction flag, x87 status and control,
-    /// MXCSR.
+    /// All other state that can carry a dependency: direction flag, x87 status and control, MXCSR.
     pub const STATUS: Reg = Reg(46);
     /// Base of the FS segment; written rarely, read by thread-local accesses.
     pub const FSBASE: Reg = Reg(47);
@@ -42,10 +41,10 @@ impl Reg {
     pub const fn temp(n: u8) -> Reg {
         Reg(48 + (n & 7))
     }
-    /// How many names an accelerator has for itself.
+    /// Number of names reserved for an accelerator.
     pub const ACCELERATOR: u8 = 7;
     /// Name `n` (0..=6) for uops that an accelerator injects: no instruction reads or writes it,
-    /// and it keeps its value from one marker to the next.
+    /// and it keeps its value across markers.
     pub const fn accelerator(n: u8) -> Reg {
         assert!(n < Self::ACCELERATOR);
         Reg(56 + n)
@@ -66,7 +65,7 @@ pub enum UopKind {
     StoreData,
 }
 
-/// Bit set of what is special about a uop.
+/// Bit set of a uop's special properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UopFlags(pub u16);
 
@@ -81,40 +80,42 @@ impl UopFlags {
     /// Needs no execution unit: nop, zero idiom, `vzeroupper`. Takes a slot only; results ready at
     /// allocation.
     pub const NO_EXEC: u16 = 1 << 3;
-    /// Register move that rename may eliminate; executes as an ordinary uop when it does not.
+    /// Register move that rename may eliminate; otherwise executes as an ordinary uop.
     pub const MOVE: u16 = 1 << 4;
     /// Micro-fused in decoders and uop cache, but split ("unlaminated") before allocation because
     /// of indexed addressing: takes a slot of its own from allocation to retirement, in the same
     /// cycle as the uop before it. Set together with `FUSED`.
     pub const UNLAMINATED: u16 = 1 << 5;
-    /// The memory address has an index register (port 7 cannot do it; load-to-use is one longer).
+    /// The memory address has an index register (not possible on port 7; load-to-use is one
+    /// longer).
     pub const INDEXED: u16 = 1 << 6;
     /// Ends a block: the branch condition or target is known when it completes.
     pub const BRANCH: u16 = 1 << 7;
     /// Locked read-modify-write or full fence: waits until it is the oldest, stores drain first. On
     /// the first uop of the instruction; the others depend on it.
     pub const FENCE: u16 = 1 << 8;
-    /// Serialising (cpuid, lfence, …): its first uop waits until it is the oldest, younger
-    /// instructions are allocated when its last uop has completed. On all uops of the instruction.
-    /// If the last one needs no execution, it holds allocation for `latency` cycles at least.
+    /// Serialising (cpuid, lfence, …): its first uop waits until it is the oldest, and younger
+    /// instructions are allocated only after its last uop has completed. Set on all uops of the
+    /// instruction. If the last one needs no execution, it stalls allocation for at least `latency`
+    /// cycles.
     pub const SERIALIZE: u16 = 1 << 9;
     /// Wide or vector load (its load-to-use latency is longer than an integer load's).
     pub const VECTOR: u16 = 1 << 10;
-    /// Software prefetch: the load's result goes nowhere, retirement does not wait for it. Its
-    /// memory operand has an address only where the feeder reports one.
+    /// Software prefetch: the load has no destination, and retirement does not wait for it. Its
+    /// memory operand has an address only if the feeder reports one.
     pub const PREFETCH: u16 = 1 << 11;
     /// Load whose base register came straight from a load with a displacement below 2,048: the
     /// 4-cycle pointer-chase case (Intel optimisation manual, 2.3.5.1) is possible.
     pub const SIMPLE_ADDRESS: u16 = 1 << 12;
-    /// Inserted at rename to merge a high-byte register into its full register: no slot in the
-    /// decoders, allocated in a cycle of its own.
+    /// Inserted at rename to merge a high-byte register into its full register: takes no decoder
+    /// slot and is allocated in a cycle of its own.
     pub const MERGE: u16 = 1 << 14;
     /// A store queue entry without address or data (`sfence`): where a store writes for one cycle,
-    /// it holds up the stores behind it for `latency` cycles.
+    /// it delays the stores behind it for `latency` cycles.
     pub const STORE_FENCE: u16 = 1 << 15;
 
-    /// Both bits: an instruction with one register source that rename carries out itself, without
-    /// an entry to keep track of: its results are ready when its source is.
+    /// Both bits: an instruction with one register source that rename executes itself. It needs no
+    /// further bookkeeping: its results are ready when its source is.
     pub const RENAMED: u16 = Self::NO_EXEC | Self::MOVE;
 
     /// Whether any of the bits is set.
@@ -155,7 +156,7 @@ pub struct Uop {
 }
 
 impl Uop {
-    /// Slot value of a uop without memory.
+    /// Value of `mem_operand` for a uop without memory.
     pub const NO_OPERAND: u16 = u16::MAX;
 }
 
@@ -188,10 +189,11 @@ pub struct Insn {
     pub fused_with_previous: bool,
     /// Belongs to a marker (carrier or operand store).
     pub marker: bool,
-    /// A string instruction with a repeat prefix: each iteration enters the block anew. The uops
-    /// are those of one iteration: of `movs` and `stos` only the load and the store, because the
-    /// microcode moves the pointers for many elements at once (and copies up to 32 bytes a cycle:
-    /// the core may join iterations within 32 bytes); of the others those without a prefix.
+    /// A string instruction with a repeat prefix: each iteration enters the block again. The uops
+    /// are those of one iteration. For `movs` and `stos` these are only the load and the store,
+    /// because the microcode moves the pointers for many elements at once (and copies up to 32
+    /// bytes per cycle: the core may merge iterations within 32 bytes); for the others they are
+    /// those of the form without a prefix.
     pub rep: bool,
     /// Has an operand of 32-bit immediate or displacement kind that takes two uop-cache slots
     /// (64-bit immediates).
@@ -207,39 +209,39 @@ pub struct Insn {
     /// Bytes by which the stack engine moves the stack pointer, without a uop (`push` -8, `pop`
     /// and `ret` +8, `call` -8). The core keeps the sum since the last synchronisation.
     pub stack_delta: i16,
-    /// Uses the stack pointer's value outside the stack engine, as an operand or in an address: if
-    /// the stack engine holds a sum other than 0, a synchronising uop (any integer port, 1 cycle,
-    /// reads and writes [`Reg::RSP`]) goes before this instruction and the sum becomes 0.
+    /// Uses the stack pointer's value outside the stack engine, as an operand or in an address. If
+    /// the stack engine's sum is not 0, a synchronising uop (any integer port, 1 cycle, reads and
+    /// writes [`Reg::RSP`]) is inserted before this instruction and the sum becomes 0.
     pub reads_rsp: bool,
     /// Sets the stack pointer outside the stack engine: the sum becomes 0 (without a uop if
     /// `reads_rsp` is not set).
     pub writes_rsp: bool,
-    /// For [`DecodeClass::Complex`]: how many of the other decoders can work in the cycle in which
-    /// the first decoder takes this instruction (4 uops a cycle in all; fewer for some). 3 for
-    /// simple instructions, 0 for microcoded ones.
+    /// For [`DecodeClass::Complex`]: the number of other decoders that can work in the cycle in
+    /// which the first decoder takes this instruction (4 uops per cycle in all; fewer for some). 3
+    /// for simple instructions, 0 for microcoded ones.
     pub decoders_beside: u8,
-    /// Could be the first half of a macro-fused pair with some conditional jump: not taken by the
-    /// fourth decoder, which cannot see the next instruction.
+    /// Could be the first half of a macro-fused pair with some conditional jump: the fourth decoder
+    /// does not take it, because it cannot see the next instruction.
     pub macro_fusible: bool,
-    /// Bytes of prefixes and opcode escapes. The opcode proper follows; where it lies in the
-    /// 16-byte line before that of the instruction's last byte, predecode handles the instruction
-    /// in both.
+    /// Bytes of prefixes and opcode escapes before the opcode proper. If the opcode lies in an
+    /// earlier 16-byte line than the instruction's last byte, predecode handles the instruction in
+    /// both lines.
     pub opcode_offset: u8,
-    /// Cycles that a repeated string instruction takes to get going, 0 for other instructions. Its
-    /// uops are those of one iteration.
+    /// Start-up cycles of a repeated string instruction, 0 for other instructions. Its uops are
+    /// those of one iteration.
     pub rep_startup: u8,
 }
 
-/// A place where a block accesses memory. Each execution of the block brings one address for each
+/// A place where a block accesses memory. Each execution of the block supplies one address per
 /// memory operand, or none (masked off, zero iterations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemOperand {
     /// Instruction index.
     pub insn: u16,
-    /// A store (else a load).
+    /// Whether it is a store; otherwise a load.
     pub store: bool,
-    /// Bytes, as the program sees it (an AVX load is one access of 32). At most 255: larger ones
-    /// (`xsave`) say 255.
+    /// Bytes, as the program sees it (an AVX load is one access of 32). Values are limited to 255,
+    /// which stands for anything larger (`xsave`).
     pub size: u8,
 }
 
@@ -290,8 +292,8 @@ pub struct Block {
     pub insns: Vec<Insn>,
     /// Uops in order.
     pub uops: Vec<Uop>,
-    /// Memory operands in the order in which an execution's addresses arrive: instruction by
-    /// instruction, loads before stores.
+    /// Memory operands in the order in which an execution's addresses arrive: by instruction, loads
+    /// before stores.
     pub mem_operands: Vec<MemOperand>,
     /// Markers, by carrier.
     pub markers: Vec<MarkerSite>,

@@ -1,4 +1,4 @@
-//! Blocks, tables and values. One program for all test files, so that little is linked.
+//! Blocks, tables and values. All test files form one program, to save linking.
 
 mod blocks;
 mod common;

@@ -1,4 +1,4 @@
-//! What concerns whole blocks: fusion, decoders, markers, ends, bad bytes.
+//! Properties of whole blocks: fusion, decoders, markers, ends, invalid bytes.
 
 use crate::common;
 
@@ -128,7 +128,7 @@ fn blocks_end_as_their_last_instruction_says() {
 
 #[test]
 fn markers_take_no_slots_and_are_not_counted() {
-    // mov rax,rbx; PUSH marker on rax, rcx; ret. Encodings as docs/markers.md has them.
+    // mov rax,rbx; PUSH marker on rax, rcx; ret. Encodings as in docs/markers.md.
     let mut code = bytes("4889d8 0f1f80");
     code.extend((MAGIC + 0x07).to_le_bytes());
     code.extend(bytes("48898424 78ffffff 48898c24 78ffffff c3"));

@@ -1,4 +1,4 @@
-//! The instruction table: where it comes from, that it covers real code, that decoding keeps to it.
+//! The instruction table: its origin, its coverage of real code, and that decoding agrees with it.
 
 use crate::common;
 
@@ -197,13 +197,13 @@ proptest! {
     ) {
         let decoder = decoder();
         common::check(&decoder.block(&common::def_at(addr, &code)));
-        // Lengths that have nothing to do with the instructions.
+        // Lengths that are unrelated to the instructions.
         let def = BlockDef { id: 0, addr, lens: cuts, bytes: code };
         common::check(&decoder.block(&def));
     }
 }
 
-/// One decoder for all cases.
+/// One decoder shared by all cases.
 fn decoder() -> &'static Decoder {
     static DECODER: std::sync::OnceLock<Decoder> = std::sync::OnceLock::new();
     DECODER.get_or_init(common::decoder)

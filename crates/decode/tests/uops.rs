@@ -14,7 +14,7 @@ fn expect(hex: &str, expected: &[&str]) {
 fn integer_operations_take_registers_and_flags() {
     // add r64,r64: 1*p0156, 1 cycle.
     expect("4801d8", &["p0156 cf rax spazo <- rax rbx"]);
-    // inc leaves the carry flag alone.
+    // inc does not change the carry flag.
     expect("48ffc0", &["p0156 rax spazo <- rax"]);
     // cmp writes flags only.
     expect("4839d8", &["p0156 cf spazo <- rax rbx"]);
@@ -25,7 +25,7 @@ fn integer_operations_take_registers_and_flags() {
     expect("486bc364", &["p1 lat3 cf rax spazo <- rbx"]);
     // shld r64,r64,i8: 1*p1, at most 3.
     expect("480fa4d804", &["p1 lat3 cf rax spazo <- rax rbx"]);
-    // bsf leaves its destination when the source is 0, so it reads it; 1*p1, 3 cycles.
+    // bsf leaves its destination unchanged if the source is 0, so it reads it; 1*p1, 3 cycles.
     expect("480fbcc3", &["p1 lat3 cf rax spazo <- rax rbx"]);
     // popcnt: the same units, false dependency on the destination.
     expect("f3480fb8c3", &["p1 lat3 cf rax spazo <- rax rbx"]);
@@ -36,7 +36,7 @@ fn integer_operations_take_registers_and_flags() {
 
 #[test]
 fn lea_takes_its_port_from_the_parts_of_its_address() {
-    // Two parts: 1*p15, 1 cycle. Three parts: 1*p1, 3 cycles. Relative to rip: 1*p1.
+    // Two components: 1*p15, 1 cycle. Three components: 1*p1, 3 cycles. Relative to rip: 1*p1.
     expect("488d040b", &["p15 rax <- rbx rcx"]);
     expect("488d440b08", &["p1 lat3 rax <- rbx rcx"]);
     expect("488d0510000000", &["p1 rax <-"]);
@@ -49,9 +49,9 @@ fn lea_takes_its_port_from_the_parts_of_its_address() {
 fn carry_chains_pass_the_carry_in_one_cycle() {
     // adc r64,r64: 1*p0156+1*p06, 1 from the carry, 2 from the operands.
     expect("4811d8", &["p0156 t2 <- rax rbx", "p06 cf rax spazo <- cf t2"]);
-    // adc r64,0 is measured apart: 1*p06.
+    // adc r64,0 is measured separately: 1*p06.
     expect("4883d000", &["p06 cf rax spazo <- cf rax"]);
-    // sbb r,r of one register is no idiom: it depends on both.
+    // sbb of one register with itself is not an idiom: it depends on both.
     expect("19c9", &["p0156 t2 <- rcx", "p06 cf rcx spazo <- cf t2"]);
 }
 
@@ -59,7 +59,7 @@ fn carry_chains_pass_the_carry_in_one_cycle() {
 fn conditional_moves_and_sets_read_the_flags_that_their_condition_needs() {
     // cmove: 1*p0156+1*p06, the old value enters last (1), source and flags first (2).
     expect("480f44c3", &["p0156 t2 <- rbx spazo", "p06 rax <- rax t2"]);
-    // cmova needs both groups and a uop more: 1*p0156+2*p06, 1 to 3 cycles.
+    // cmova needs both groups and one more uop: 1*p0156+2*p06, 1 to 3 cycles.
     expect("480f47c3", &["p0156 t2 <- cf rbx spazo", "p06 t3 <- t2", "p06 rax <- rax t3"]);
     // cmove r64,m64: 2 fused, 3 unfused; the load pairs with the first uop.
     expect("480f4403", &["load p23 t0 <- rbx", "p0156 t2 <- spazo t0 +fused", "p06 rax <- rax t2"]);
@@ -70,7 +70,7 @@ fn conditional_moves_and_sets_read_the_flags_that_their_condition_needs() {
 
 #[test]
 fn memory_operands_become_loads_and_stores_around_the_operation() {
-    // mov r32,m32: 1*p23. With an index the uop says so.
+    // mov r32,m32: 1*p23. With an index, the uop is marked.
     expect("8b03", &["load p23 rax <- rbx"]);
     expect("8b048b", &["load p23 rax <- rbx rcx +indexed"]);
     // add r32,m32: 1 fused, 2 unfused.
@@ -104,12 +104,12 @@ fn partial_registers_merge_or_are_renamed_apart() {
     expect("6689d8", &["p0156 rax <- rax rbx"]);
     // mov r8,m8: 1 fused, 2 unfused: the load and the merge.
     expect("8a03", &["load p23 t0 <- rbx", "p0156 rax <- rax t0 +fused"]);
-    // ah is a register of its own; reading rax after it needs a merge.
+    // ah is a separate register; reading rax after it needs a merge.
     expect(
         "88dc 4889c1",
         &["p0156 ah <- rbx", "p0156 rax <- ah rax +merge", "p0156 rcx <- rax +move"],
     );
-    // A write of the full register makes the high byte forgotten.
+    // A write of the full register discards the high byte.
     expect(
         "88dc b801000000 4889c1",
         &["p0156 ah <- rbx", "p0156 rax <-", "p0156 rcx <- rax +move"],
@@ -125,7 +125,7 @@ fn idioms_are_handled_by_rename() {
     expect("4829db", &["none cf rbx spazo <-"]);
     expect("660fefc9", &["none v1 <-"]);
     expect("c5e9efca", &["none v1 <-"]);
-    // Not in 8 bits: the rest of the register stays.
+    // Not for 8 bits: the rest of the register is unchanged.
     expect("30c0", &["p0156 cf rax spazo <- rax"]);
     // All ones: independent but executed, pcmpeqd xmm,xmm: 1*p15.
     expect("660f76c9", &["p15 v1 <-"]);
@@ -287,7 +287,7 @@ fn string_instructions_move_their_pointers_beside_the_data() {
             "std p4 <- t0",
         ],
     );
-    // One iteration of a repeated move or store is its accesses; the table's row has the start.
+    // One iteration of a repeated move or store is its accesses; the table's row has the start-up.
     expect("f3a4", &["load p23 t0 <- rsi", "sta p237 <- rdi", "std p4 <- t0 +fused"]);
     let b = block("f3a4");
     assert!(b.insns[0].rep);

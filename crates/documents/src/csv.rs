@@ -1,4 +1,4 @@
-//! CSV (RFC 4180, but lines end in a newline alone).
+//! CSV (RFC 4180, except that lines end in a newline only).
 
 use csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 
@@ -13,14 +13,14 @@ impl Default for Csv {
 }
 
 impl Csv {
-    /// A document that begins with this line and quotes only what must be quoted.
+    /// A document that begins with this line and quotes only where necessary.
     pub fn new<T: AsRef<[u8]>>(header: impl IntoIterator<Item = T>) -> Self {
         let mut csv = Self::default();
         csv.line(header);
         csv
     }
 
-    /// A document without a header yet that quotes every field: text that only looks like a number
+    /// A document without a header that quotes every field, so that text which looks like a number
     /// stays text.
     pub fn quoted() -> Self {
         Self::with(QuoteStyle::Always)
@@ -40,7 +40,7 @@ impl Csv {
     /// The document.
     pub fn text(self) -> String {
         let bytes = self.0.into_inner().expect("memory needs no flushing");
-        // Fields are texts in all but name; a broken one shows as such.
+        // Fields are texts, although the type does not say so; invalid UTF-8 becomes visible.
         String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into())
     }
 }
@@ -50,7 +50,7 @@ pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
     Csv::new(fields).text()
 }
 
-/// A number in full; nothing if there is none.
+/// A number in full; empty if there is none.
 pub fn number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
@@ -86,7 +86,7 @@ mod tests {
         fn a_reader_gets_back_what_was_written(
             lines in prop::collection::vec(prop::collection::vec("(?s).{0,8}", 2..5), 1..5)
         ) {
-            // A header, because readers take a byte-order mark off the beginning.
+            // A header, because readers remove a byte-order mark from the beginning.
             let mut csv = Csv::new(["header"]);
             lines.iter().for_each(|fields| csv.line(fields));
             let text = csv.text();

@@ -1,16 +1,16 @@
-//! JSON for people to look into as well: indented, a newline at the end.
+//! Readable JSON: indented, with a newline at the end.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// A document with every value on a line of its own.
+/// A document with every value on its own line.
 pub fn pretty(value: &impl Serialize) -> String {
-    // Only maps with keys other than texts cannot be written, and no document has one.
+    // Serialisation fails only for maps whose keys are not texts, and no document has one.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-/// A document with lists of plain values on one line, so that a histogram takes a line for each
-/// bucket and not five.
+/// A document with lists of plain values on one line, so that a histogram takes one line per bucket
+/// instead of five.
 pub fn with_short_lists(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value, 0);

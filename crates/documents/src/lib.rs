@@ -1,9 +1,9 @@
-//! One writer each for the forms of a document: aligned text, Markdown, CSV, JSON.
+//! One writer for each form of a document: aligned text, Markdown, CSV, JSON.
 //!
-//! What stands in a document is decided where it is measured; how it is written, here.
+//! The content of a document is decided where it is measured; its form, here.
 //!
 //! - [`Table`]: rows and columns of texts, as aligned text or as Markdown.
-//! - [`csv`]: lines of fields, quoted where they must be.
+//! - [`csv`]: lines of fields, quoted where necessary.
 //! - [`json`]: indented documents that end in a newline.
 //! - [`text`]: padding and wrapping.
 

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use crate::text::{pad_left, pad_right};
 
-/// Blanks between columns, if a column does not say otherwise.
+/// Blanks between columns, unless a column sets its own.
 const GAP: usize = 2;
 
-/// Where a column's texts stand.
+/// The alignment of a column's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words begin at the same place.
+    /// Aligned left, for words.
     Left,
-    /// Figures end at the same place.
+    /// Aligned right, for figures.
     Right,
 }
 
@@ -36,13 +36,13 @@ impl Column {
         Self { align: Align::Right, ..Self::left(name) }
     }
 
-    /// Makes it at least so many characters wide.
+    /// Makes it at least this number of characters wide.
     #[must_use]
     pub fn at_least(self, width: usize) -> Self {
         Self { width_min: width, ..self }
     }
 
-    /// Puts so many blanks before it.
+    /// Puts this number of blanks before it.
     #[must_use]
     pub fn after(self, gap: usize) -> Self {
         Self { gap: Some(gap), ..self }
@@ -64,26 +64,26 @@ impl Column {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A heading over the rows that follow.
+    /// A heading above the following rows.
     Heading(String),
-    /// A text for each column; missing ones stay blank.
+    /// A text for each column; missing ones are blank.
     Cells(Vec<String>),
 }
 
-/// How a table is laid out on a screen.
+/// The layout of a table on a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Characters of a line. Columns that do not fit beside the others follow in a block of their
-    /// own, the first column repeated.
+    /// Characters per line. Columns that do not fit follow in another block, which repeats the
+    /// first column.
     pub width: usize,
-    /// Whether headings are set in bold by a terminal's escape sequences.
+    /// Whether headings are bold, by a terminal's escape sequences.
     pub bold: bool,
-    /// Whether a line is drawn under the names of the columns.
+    /// Whether a line is drawn below the column names.
     pub ruled: bool,
 }
 
 impl Layout {
-    /// As wide as it gets, without escape sequences.
+    /// Unlimited width, without escape sequences.
     pub const PLAIN: Self = Self { width: usize::MAX, bold: false, ruled: false };
 
     /// A heading.
@@ -115,7 +115,7 @@ impl Table {
         &self.rows
     }
 
-    /// Adds a heading over the rows that follow.
+    /// Adds a heading above the following rows.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.rows.push(Row::Heading(text.into()));
     }
@@ -125,7 +125,7 @@ impl Table {
         self.rows.push(Row::Cells(cells.into_iter().map(Into::into).collect()));
     }
 
-    /// As aligned text, with the names of the columns if any has one.
+    /// As aligned text; column names are shown if there are any.
     pub fn text(&self, layout: &Layout) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width(c)).collect();
         let (mut text, mut first) = (String::new(), 1);
@@ -196,7 +196,7 @@ impl Table {
         cells.chain([name.chars().count(), *width_min]).max().unwrap_or(0)
     }
 
-    /// As a table of Markdown. A heading becomes a row of its own, in bold.
+    /// As a Markdown table. A heading becomes a separate row in bold.
     pub fn markdown(&self) -> String {
         let mut text = markdown_row(self.columns.iter().map(|column| column.name.as_str()));
         text.push('|');
@@ -222,7 +222,7 @@ impl Table {
 }
 
 fn markdown_row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
-    // A bar inside a cell would end it.
+    // A vertical bar inside a cell would end it.
     let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))
 }

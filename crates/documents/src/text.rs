@@ -1,16 +1,16 @@
 //! Widths in characters: padding, wrapping.
 
-/// `text` with blanks after it up to `width` characters.
+/// `text` padded with trailing blanks to `width` characters.
 pub fn pad_right(text: &str, width: usize) -> String {
     format!("{text:<width$}")
 }
 
-/// `text` with blanks before it up to `width` characters.
+/// `text` padded with leading blanks to `width` characters.
 pub fn pad_left(text: &str, width: usize) -> String {
     format!("{text:>width$}")
 }
 
-/// `text` in lines of at most `width` characters, broken at blanks; later lines begin with
+/// `text` in lines of at most `width` characters, broken at blanks; continuation lines begin with
 /// `indent`.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());

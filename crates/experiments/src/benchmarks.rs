@@ -24,8 +24,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// These microbenchmarks, all without any. With `sweep` the configurations are sizes of the
-    /// malloc cache, and the table has a line for each. Fails when a program is missing.
+    /// These microbenchmarks; all if none is named. With `sweep` the configurations are sizes of
+    /// the malloc cache, and the table has one line per size. Fails when a program is missing.
     pub fn new(
         names: &[String],
         steps: Steps,
@@ -39,13 +39,13 @@ impl Request {
     }
 }
 
-/// What the microbenchmarks measured.
+/// The measurements of the microbenchmarks.
 pub struct Report {
-    /// A run for each.
+    /// One run per microbenchmark.
     pub runs: Vec<Run>,
     /// What the accelerators checked against the programs.
     pub checks: Vec<Checks>,
-    /// How the last program ended; after one that failed no other was run.
+    /// How the last program ended; after a program fails, no other is run.
     pub ending: Ending,
     specs: Vec<ConfigSpec>,
     sweep: bool,
@@ -80,7 +80,7 @@ pub fn run(request: Request, rows: &mut Rows, monitor: &dyn Monitor) -> Result<R
 }
 
 impl Report {
-    /// Whether a check failed: the figures are not to be trusted.
+    /// Whether a check failed: the figures cannot be trusted then.
     pub fn failed(&self) -> bool {
         self.checks.iter().any(|check| check.failed > 0)
     }
@@ -95,7 +95,7 @@ impl Report {
         text
     }
 
-    /// A line for each configuration of each run.
+    /// One line per configuration of each run.
     pub fn csv(&self) -> String {
         lines(&self.runs)
     }
@@ -114,15 +114,16 @@ fn lines(runs: &[Run]) -> String {
     rows.fold(csv::header(&schema), |text, row| text + &row)
 }
 
-/// Calls that hand out memory, or that take it back.
+/// Calls that return memory, or that take it back.
 type Calls = fn(&Configuration) -> CallStats;
 
 fn per_call(calls: &CallStats) -> Option<f64> {
     (calls.calls > 0).then(|| calls.cycles as f64 / calls.calls as f64)
 }
 
-/// The allocator's whole time for an allocation. A configuration moves work between malloc and free
-/// (a retirement that waits is charged to whoever waits), so this is the figure to compare by.
+/// The allocator's whole time for one allocation. A configuration can shift time between malloc and
+/// free (a wait at retirement is charged to whichever call is waiting), so this is the figure to
+/// compare.
 fn both(item: &Configuration) -> CallStats {
     let freed = item.calls.deallocation().calls > 0;
     let calls = if freed { item.calls.allocation().calls } else { 0 };
@@ -159,7 +160,7 @@ fn table(runs: &[Run], specs: &[ConfigSpec], sweep: bool) -> String {
 
 /// How the tables are laid out.
 const LAYOUT: Layout = Layout { ruled: true, ..Layout::PLAIN };
-/// Characters of the first column, and of the others.
+/// Width in characters of the first column, and of the others.
 const LABEL_WIDTH: usize = 14;
 const BY_NAME_WIDTH: usize = 14;
 const BY_ENTRIES_WIDTH: usize = 13;
@@ -175,7 +176,7 @@ fn figures<'a>(
     documents::Table::new([labels].into_iter().chain(figures))
 }
 
-/// A line for each benchmark, a column for each configuration.
+/// One line per benchmark, one column per configuration.
 fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
     let text = format!("cycles per {what} (and speedup over the baseline)\n");
     let Some(first) = runs.first() else { return text };
@@ -199,7 +200,7 @@ fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
     text + &table.text(&LAYOUT)
 }
 
-/// A line for each size of the malloc cache and for the limit, a column for each benchmark.
+/// One line per size of the malloc cache and one for the limit, one column per benchmark.
 fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> String {
     let text = format!("speedup of {what} over the baseline, by entries of the malloc cache\n");
     let names = runs.iter().map(|run| run.program.as_str());

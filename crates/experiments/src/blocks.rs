@@ -12,7 +12,7 @@ use validate::{Blocks, Category, Prediction, Timeline, bhive, code, html, report
 
 use crate::error::Failure;
 
-/// Iterations that a timeline leaves out at the start, and shows.
+/// Iterations that a timeline skips at the start, and those that it shows.
 const TIMELINE_SKIP: u64 = 100;
 const TIMELINE_SHOWN: u64 = 4;
 
@@ -35,7 +35,7 @@ pub struct Predictions<'a> {
 }
 
 impl Bench {
-    /// The machine of this name or file.
+    /// The machine with this name or from this file.
     pub fn new(machine: &str) -> Result<Self, Failure> {
         let blocks = Blocks::new(&Machine::find(machine)?);
         blocks.map(Self).map_err(|error| Failure::usage(error.to_string()))
@@ -76,13 +76,13 @@ impl Bench {
 }
 
 impl Predictions<'_> {
-    /// The timeline of the first block as a page, if there is one.
+    /// The timeline of the first block as a page, if there is a block.
     pub fn page(&self) -> Result<Option<String>, Failure> {
         let page = |first: &Predicted| Ok(html::page(&self.bench.timeline(first)?, &first.text));
         self.done.first().map(page).transpose()
     }
 
-    /// The timelines of all blocks, an empty line before each.
+    /// The timelines of all blocks, each after an empty line.
     pub fn timelines(&self) -> Result<String, Failure> {
         let mut out = String::new();
         for block in &self.done {
@@ -92,7 +92,7 @@ impl Predictions<'_> {
         Ok(out)
     }
 
-    /// For people; nothing without blocks.
+    /// For people; empty without blocks.
     pub fn text(&self) -> String {
         let mut table = Table::new([
             Column::right("cycles"),
@@ -115,7 +115,7 @@ impl Predictions<'_> {
         if self.done.is_empty() { String::new() } else { table.text(&Layout::PLAIN) }
     }
 
-    /// A line for each block.
+    /// One line per block.
     pub fn csv(&self) -> String {
         let header =
             ["hex", "cycles_per_iteration", "instructions", "fused_uops", "uops", "category"];
@@ -144,7 +144,7 @@ impl Predictions<'_> {
 }
 
 /// Compares a file of measurements with predictions. Lists the `worst` largest errors, of one
-/// category only if it is named.
+/// category only if one is named.
 pub fn validate(
     machine: &str,
     file: &Path,
@@ -157,7 +157,7 @@ pub fn validate(
     Ok(report::report(&outcomes, &errors, worst, category))
 }
 
-/// Mean absolute error against measured blocks, and how many there are. Rows that cannot be read or
+/// Mean absolute error against measured blocks, and their number. Rows that cannot be read or
 /// predicted are left out.
 pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
     let (outcomes, _) = Bench::new(machine)?.compare(file)?;

@@ -28,7 +28,7 @@ pub fn accelerators() -> String {
     text
 }
 
-/// The machines that are built in, or all parameters of one.
+/// The built-in machines, or all parameters of one machine.
 pub fn machines(name: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
     match name {

@@ -1,8 +1,8 @@
 //! A process that runs natively beside a simulated program: the client of a server.
 //!
 //! It runs outside the simulation, so the program never has to fork for it. The client ends the
-//! program by whatever means the program has. If it fails, the program would wait for ever: it is
-//! asked to end by SIGTERM. When the program has ended, a client that still runs is killed.
+//! program by whatever means the program offers. If the client fails, the program would wait
+//! forever: it is sent SIGTERM. When the program has ended, a client still running is killed.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use crate::error::Failure;
 
-/// How often the client is looked at.
+/// Interval between checks of the client.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// How long the client may go on once the program has ended.
+/// How long the client may continue after the program has ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A client that runs.
+/// A running client.
 pub struct Companion {
     child: Arc<Mutex<Child>>,
     over: Arc<AtomicBool>,
@@ -25,7 +25,7 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// Starts the client of a program with that process number. Its stdout is thrown away.
+    /// Starts the client of the program with this process number. Its stdout is discarded.
     pub fn start(words: &[String], program: u32) -> Result<Self, Failure> {
         let Some((name, args)) = words.split_first() else {
             return Err(Failure::usage("the workload's client has no program"));
@@ -62,7 +62,7 @@ impl Drop for Companion {
     }
 }
 
-/// Waits for the client; what went wrong.
+/// Waits for the client; returns what went wrong.
 fn watch(child: &Mutex<Child>, over: &AtomicBool, name: &str, program: u32) -> Option<String> {
     let mut left = GRACE;
     loop {
@@ -94,8 +94,8 @@ fn watch(child: &Mutex<Child>, over: &AtomicBool, name: &str, program: u32) -> O
 
 fn terminate(program: u32) {
     if let Ok(pid @ 1..) = i32::try_from(program) {
-        // SAFETY: kill(2) with the number of a child of this process, which has not been waited
-        // for: `over` is set only after that.
+        // SAFETY: kill(2) with the number of a child of this process that has not been waited for:
+        // `over` is set only after that.
         unsafe { libc::kill(pid, libc::SIGTERM) };
     }
 }

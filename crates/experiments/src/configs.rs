@@ -31,7 +31,8 @@ pub fn from_args(args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     on_machines(&args.machines, choices, subject)
 }
 
-/// The baseline, every accelerator that has a size with so many entries each, and the limit.
+/// The baseline, every accelerator that has a size, with each of these numbers of entries, and the
+/// limit.
 pub fn sweep(entries: &Entries, args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     let choices: Vec<_> = named(accel::registry::sweep(&entries.0)).collect();
     let subject = choices.iter().rposition(|(_, choice)| choice.role() == Role::Candidate);
@@ -58,7 +59,7 @@ fn on_machines(
                 other.name
             )));
         }
-        // Rules between parameters show when the machine is built.
+        // Rules between parameters are checked when the machine is built.
         machine
             .build(Choice::baseline().build()?)
             .map_err(|error| Failure::usage(format!("machine {name}: {}", error.0)))?;

@@ -14,9 +14,9 @@ const SIGNALLED: u8 = 128;
 /// How the run of a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself; `None` if nobody could tell how.
+    /// By itself; `None` if it could not be determined how.
     Program(Option<Exit>),
-    /// By this signal, which asked the experiment to end.
+    /// By this signal, which requested the experiment's end.
     Interrupted(i32),
 }
 
@@ -45,9 +45,9 @@ pub enum Class {
     Usage,
     /// A pop found a cached Head or Next that was not the true one.
     Violation,
-    /// The request was right and could not be fulfilled.
+    /// The request was valid but could not be fulfilled.
     Failed,
-    /// The program was found and cannot be run.
+    /// The program was found but cannot be run.
     CannotRun,
     /// The program was not found.
     NotFound,
@@ -58,14 +58,14 @@ pub enum Class {
 /// One clear sentence and its kind.
 #[derive(Debug)]
 pub struct Failure {
-    /// The kind.
+    /// Its kind.
     pub class: Class,
     /// What, the value, the rule, the remedy.
     pub text: String,
 }
 
 impl Failure {
-    /// The user asked for something that cannot be.
+    /// The user requested something impossible.
     pub fn usage(text: impl Into<String>) -> Self {
         Self { class: Class::Usage, text: text.into() }
     }

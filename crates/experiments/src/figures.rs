@@ -18,35 +18,35 @@ use crate::measure::{Settings, measure};
 use crate::monitor::Monitor;
 use crate::session::Rows;
 
-/// Runs of each program for Table 2, the first one included.
+/// Runs of each program for Table 2, including the first.
 const SEEDS: u64 = 5;
-/// The same of a quick study.
+/// The same for a quick study.
 const SEEDS_QUICK: u64 = 2;
 
 /// Which figures, and how they are measured.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Figures and tables; all without any.
+    /// Figures and tables; all if none is named.
     pub figures: Vec<Figure>,
-    /// Only these programs of those that the figures are about.
+    /// Only these of the programs that appear in the figures.
     pub programs: Vec<String>,
     /// A short stretch of each program and few seeds.
     pub quick: bool,
     /// Executions of each program for Table 2.
     pub seeds: Option<u64>,
-    /// Where recordings NAME.mtrace are, which are replayed instead of running NAME.
+    /// Where recordings NAME.mtrace are; they are replayed instead of running NAME.
     pub recorded: Option<PathBuf>,
-    /// A store whose runs of this version are taken.
+    /// A store whose runs of this version are reused.
     pub resume: Option<PathBuf>,
     /// Measured basic blocks for Table 1.
     pub blocks: Option<PathBuf>,
     /// The machine: a name or a file
     pub machine: String,
-    /// Whether the operating system's time counts; in the paper's simulator it takes none.
+    /// Whether the operating system's time counts; in the paper's simulator it is zero.
     pub kernel: bool,
 }
 
-/// A request that was found to be possible.
+/// A request that was found to be feasible.
 pub struct Study {
     figures: Vec<Figure>,
     needs: Vec<Need>,
@@ -97,7 +97,7 @@ impl Study {
                 }
             }
         }
-        // A figure none of whose programs was asked for would be an empty table.
+        // A figure none of whose programs was requested would be an empty table.
         let needs = &self.needs;
         self.figures.retain(|figure| needs.iter().any(|need| figure.concerns(need.subject)));
         let sheets = paper::derive::sheets(&self.figures, &study);
@@ -115,7 +115,7 @@ impl Study {
 pub struct Report {
     machine: String,
     sheets: Vec<Sheet>,
-    /// Whether nothing that was asked for is missing.
+    /// Whether everything requested was measured.
     pub whole: bool,
 }
 
@@ -135,13 +135,13 @@ impl Report {
         render::json(&self.machine, &self.sheets)
     }
 
-    /// For spreadsheets: a line for each number.
+    /// For spreadsheets: one line per number.
     pub fn csv(&self) -> String {
         render::csv(&self.sheets)
     }
 }
 
-/// The names of the programs that are asked for.
+/// The names of the requested programs.
 fn subjects(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     let known: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
     let find = |name: &String| {
@@ -152,7 +152,7 @@ fn subjects(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(find).collect()
 }
 
-/// The figures and the programs that they are about.
+/// The figures and the programs that appear in them.
 pub fn list() -> String {
     let mut text = String::new();
     for figure in Figure::all() {

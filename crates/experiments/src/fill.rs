@@ -1,4 +1,4 @@
-//! From what the simulator measured to what is reported and stored.
+//! From the simulator's measurements to what is reported and stored.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stats::Schema;
 use stream::event::EXIT_SIGNALLED;
 
-/// Configuration number `index` of a run as reported.
+/// Configuration number `index` of a run, as it is reported.
 pub fn configuration(spec: &ConfigSpec, outcome: &Outcome, index: usize) -> Configuration {
     let model = spec.accelerator.model();
     let areas = spec.accelerator.build().map(|model| model.area()).unwrap_or_default();
@@ -71,7 +71,7 @@ pub fn sampling(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<Samp
 
 /// How the program ended, from the payload of its exit event.
 pub fn exit(payload: u64) -> Exit {
-    // Exit codes and signal numbers are small; the mask makes that so for any payload.
+    // Exit codes and signal numbers are small; the mask ensures that for any payload.
     let number = (payload & 0xff) as i32;
     if payload & EXIT_SIGNALLED != 0 { Exit::Signal(number) } else { Exit::Code(number) }
 }

@@ -15,7 +15,7 @@ use stream::file::FileSource;
 
 use crate::error::Failure;
 
-/// Writes what a recorded program asks of a malloc cache, at most `max` operations; how many.
+/// Writes the malloc-cache operations of a recorded program, at most `max`; returns how many.
 pub fn operations(trace: &Path, output: &Path, max: Option<u64>) -> Result<u64, Failure> {
     let mut source = FileSource::open(trace)?;
     let path = output.display();
@@ -35,7 +35,7 @@ pub fn operations(trace: &Path, output: &Path, max: Option<u64>) -> Result<u64, 
     Ok(count)
 }
 
-/// A table of areas; with a program's speedup in percent also the area for each percent of it.
+/// A table of areas; with a program's speedup in percent also the area per percent of speedup.
 pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
     if let Some(percent) = speedup
         && !percent.is_finite()
@@ -96,8 +96,8 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A row: the configuration; storage, area in ASAP7, area at 28 nm and critical path; with a
-/// speedup the area for each percent of it.
+/// A row: the configuration, storage, area in ASAP7, area at 28 nm and critical path; with a
+/// speedup also the area per percent of speedup.
 fn row(
     (entries, pointer_bits): (u8, u8),
     cells: [String; 4],

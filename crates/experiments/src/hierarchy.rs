@@ -5,13 +5,13 @@ use validate::hierarchy::{Row, rows, table};
 
 use crate::error::Failure;
 
-/// What was chased on which machine.
+/// The chases and their machine.
 pub struct Report {
     machine: Machine,
     rows: Vec<Row>,
 }
 
-/// Chases on the machine of this name or file.
+/// Chases on the machine with this name or from this file.
 pub fn run(machine: &str) -> Result<Report, Failure> {
     let machine = Machine::find(machine)?;
     let rows = rows(&machine)?;

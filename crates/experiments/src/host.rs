@@ -1,5 +1,5 @@
-//! The microbenchmarks timed natively on this computer, against their
-//! simulation on the machine of its core family. It reports; nothing depends on the outcome.
+//! The microbenchmarks timed natively on this computer, against their simulation on the machine of
+//! its core family. It only reports; nothing depends on the outcome.
 //!
 //! ```text
 //! programs with --time, the allocator preloaded ──> samples ──┐
@@ -24,23 +24,23 @@ use crate::session::Rows;
 
 /// The allocator without marker instructions, beside the one with them.
 const PLAIN: &str = "libmallacc_guest_plain.so";
-/// Times that each program is started: addresses differ from one to the next.
+/// How often each program is started: addresses differ between starts.
 const PROCESSES: u32 = 10;
 const PROCESSES_QUICK: u32 = 2;
 
 /// What is compared, and how often.
 pub struct Request {
-    /// Microbenchmarks; all without any.
+    /// Microbenchmarks; all if none is named.
     pub names: Vec<String>,
-    /// The machine, if not that of the host's core family.
+    /// The machine, if it is not that of the host's core family.
     pub machine: Option<String>,
     /// Steps on both sides.
     pub steps: Steps,
-    /// Times that each program is started natively.
+    /// How often each program is started natively.
     pub processes: u32,
 }
 
-/// Times that each program is started when nobody says how often.
+/// How often each program is started by default.
 pub fn usual_processes(quick: bool) -> u32 {
     if quick { PROCESSES_QUICK } else { PROCESSES }
 }
@@ -78,7 +78,7 @@ pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> 
     let page_fault_machine = machine.memory.page_fault.cycles;
     let page_fault = Spread::of(&around.faults);
     if let Some(fault) = page_fault {
-        // Its price is the kernel's and the hypervisor's, not the core's.
+        // Its cost is the kernel's and the hypervisor's, not the core's.
         machine.memory.page_fault.cycles = fault.median.round() as u64;
     }
     for (name, row) in names.iter().zip(&mut rows) {
@@ -95,7 +95,7 @@ pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> 
     })
 }
 
-/// What a reader has to know to read the figures.
+/// What a reader needs to know about the figures.
 fn about(machine: &Machine) -> Vec<String> {
     let mut notes = vec![
         "native: the allocator without its marker instructions, as the simulator leaves them out; \
@@ -113,12 +113,12 @@ fn about(machine: &Machine) -> Vec<String> {
     notes
 }
 
-/// What was seen beside the measurements.
+/// Observations beside the measurements.
 #[derive(Default)]
 struct Around {
-    /// Core cycles of a tick.
+    /// Core cycles per tick.
     per_tick: Vec<f64>,
-    /// Core cycles of a page fault.
+    /// Core cycles per page fault.
     faults: Vec<f64>,
 }
 
@@ -152,7 +152,7 @@ fn measure(
     })
 }
 
-/// Runs a program natively with an allocator preloaded, and reads what it measured.
+/// Runs a program natively with an allocator preloaded, and reads its measurements.
 fn time(name: &str, program: &Path, steps: Steps, allocator: &Path) -> Result<Timed, Failure> {
     let mut command = Command::new(program);
     command.args(steps.options()).arg("--time").env("LD_PRELOAD", allocator);
@@ -169,7 +169,7 @@ fn time(name: &str, program: &Path, steps: Steps, allocator: &Path) -> Result<Ti
     Timed::parse(&text).map_err(|error| Failure::failed(format!("{name} with --time: {error}")))
 }
 
-/// Simulated cycles of a step, of the baseline alone.
+/// Simulated cycles per step on the baseline.
 fn simulate(
     name: &str,
     steps: Steps,

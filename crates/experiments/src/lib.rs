@@ -1,10 +1,10 @@
 //! Experiments: what the command measures, from the plan to the document.
 //!
-//! Nothing here prints, reads the command line or ends the process. Progress, warnings and the wish
-//! to end early pass through a [`Monitor`]; what goes wrong is a [`Failure`] with its [`Class`],
-//! from which the command makes an exit status.
+//! Nothing here prints, reads the command line or ends the process. Progress, warnings and requests
+//! to end early pass through a [`Monitor`]; an error is a [`Failure`] with its [`Class`], from
+//! which the command derives an exit status.
 //!
-//! Modules use each other in one direction; a test asserts that there is no circle:
+//! Dependencies between modules go in one direction; a test asserts that there is no cycle:
 //!
 //! ```text
 //! arguments (the command) ──> plan of an experiment ──> run ────────────────> documents
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! - The plan: [`plan`] says which machines and how much of the program, [`configs`] and [`sweep`]
-//!   make configurations of it, [`target`], [`workload`] and [`micro`] name the program.
+//!   turn it into configurations, [`target`], [`workload`] and [`micro`] name the program.
 //! - The run: [`session`] simulates a stream and stores it, [`run`] a program that executes,
 //!   [`replay`] a recording; [`record`] and [`mallocs`] make recordings.
 //! - Experiments of several runs: [`benchmarks`] (the microbenchmarks), [`figures`] (the paper's),

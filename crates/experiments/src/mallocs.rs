@@ -1,4 +1,4 @@
-//! What a program allocates and frees, into a file.
+//! Records what a program allocates and frees in a file.
 //!
 //! ```text
 //! raw file ──> program with the recorder preloaded ──> raw file full of records ──> traces::convert
@@ -19,7 +19,7 @@ use traces::{Converted, Header, Totals, convert};
 use crate::error::{Ending, Failure};
 use crate::monitor::Monitor;
 
-/// The raw file beside the trace, gone when this goes.
+/// The raw file beside the trace, removed when this is dropped.
 struct Raw(PathBuf);
 
 impl Raw {
@@ -54,7 +54,7 @@ pub struct Recorded {
     pub ending: Ending,
 }
 
-/// Runs a program natively, and keeps its allocations in the file `trace`.
+/// Runs a program natively and stores its allocations in the file `trace`.
 pub fn record(
     (name, rest): (&OsStr, &[OsString]),
     trace: &Path,
@@ -89,7 +89,7 @@ pub fn record(
     Ok(Recorded { totals: converted.totals, ending: Ending::Program(exit) })
 }
 
-/// Refuses a path that the dynamic linker would take for two.
+/// Refuses a path that the dynamic linker would read as two.
 fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
     if recorder.as_os_str().as_encoded_bytes().iter().any(|byte| b": ".contains(byte)) {
         let path = recorder.display();
@@ -102,7 +102,7 @@ fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
     Ok(recorder)
 }
 
-/// The recorder before what the user preloads.
+/// The recorder, followed by what the user preloads.
 fn preload(recorder: &Path) -> OsString {
     let mut value = recorder.as_os_str().to_owned();
     if let Some(own) = std::env::var_os("LD_PRELOAD").filter(|own| own != OsStr::new("")) {
@@ -112,7 +112,7 @@ fn preload(recorder: &Path) -> OsString {
     value
 }
 
-/// Runs the program to its end. Ctrl-C reaches it too, and what it did until then is kept.
+/// Runs the program to its end. Ctrl-C reaches it too, and the events until then are kept.
 fn wait(command: &mut Command, path: &Path) -> Result<ExitStatus, Failure> {
     let failed =
         |error: std::io::Error| Failure::failed(format!("cannot run {}: {error}", path.display()));

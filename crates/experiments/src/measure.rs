@@ -1,8 +1,8 @@
 //! Measures what the paper's figures need: each program once, with all configurations, and again
 //! for further seeds.
 //!
-//! What one program cannot do (a package is missing, it fails) is said in one sentence, and the
-//! others go on. After Ctrl-C nothing further is begun; what was finished is kept.
+//! If a program cannot be measured (a package is missing, it fails), one sentence says so, and the
+//! others go on. After Ctrl-C nothing new is started; what was finished is kept.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ use crate::workload::{self, Size};
 /// The sampling grid of programs: four times as dense as the usual one, because allocator calls are
 /// rare in some of them.
 const GRID: Sample = Sample { period: 500_000, warm: 60_000, measure: 40_000 };
-/// What a quick study skips of each program and what it measures, in instructions.
+/// What a quick study skips of each program, and what it measures, in instructions.
 const QUICK_SKIP: u64 = 40_000_000;
 const QUICK_MAX: u64 = 8_000_000;
 
@@ -42,7 +42,7 @@ pub struct Settings {
     pub recorded: Option<PathBuf>,
     /// The machine.
     pub machine: Machine,
-    /// A store whose runs may be taken.
+    /// A store whose runs may be reused.
     pub resume: Option<PathBuf>,
 }
 
@@ -63,7 +63,7 @@ struct Execution<'a> {
     seed: u64,
 }
 
-/// Measures all that is needed.
+/// Measures everything that is needed.
 pub fn measure(
     needs: &[Need],
     settings: &Settings,
@@ -78,7 +78,7 @@ pub fn measure(
     for (index, need) in needs.iter().enumerate() {
         let all = specs(&need.configurations, machine);
         let mut measured: Option<Measured> = None;
-        // A recording has one layout.
+        // A recording has only one layout.
         let seeds = need.seeds && settings.trace(need.subject).is_none();
         for seed in 0..if seeds { settings.seeds } else { 1 } {
             let specs = if seed == 0 { &all } else { &few };
@@ -112,7 +112,7 @@ pub fn measure(
     Ok(study)
 }
 
-/// What causes depend on.
+/// The conditions that causes depend on.
 fn conditions(settings: &Settings) -> Conditions {
     Conditions {
         machine: identity(&settings.machine),
@@ -122,8 +122,8 @@ fn conditions(settings: &Settings) -> Conditions {
     }
 }
 
-/// A machine's name, if it is exactly the built-in one of that name. A file that only calls itself
-/// so is another machine.
+/// A machine's name, if it is exactly the built-in one with that name. A file that merely uses the
+/// name is another machine.
 fn identity(machine: &Machine) -> String {
     let built_in = uarch::machine::BUILT_IN.iter().any(|(name, _)| {
         let same = |known: Machine| known.resolved() == machine.resolved();
@@ -132,7 +132,7 @@ fn identity(machine: &Machine) -> String {
     if built_in { machine.name.clone() } else { format!("{} (not built in)", machine.name) }
 }
 
-/// What machine was measured, in a sentence.
+/// The machine that was measured, in a sentence.
 fn head(machine: &Machine) -> String {
     let kernel = match (machine.core.syscall, machine.memory.page_fault.cycles) {
         (0, 0) => "as in the paper's user-level simulator, system calls and page faults take no \
@@ -159,8 +159,8 @@ fn specs(wanted: &[Wanted], machine: &Machine) -> Vec<ConfigSpec> {
 }
 
 /// Microbenchmarks are simulated whole up to the usual budget. Programs are sampled from the start;
-/// in quick studies a stretch behind their start is simulated whole. Seeds have the same plan: what
-/// they vary is the program's layout, so their spread is that of runs and not of sampling.
+/// in quick studies a stretch after their start is simulated whole. Seeds use the same plan: they
+/// vary the program's layout, so their spread is that of runs and not of sampling.
 fn plan(subject: &Subject, quick: bool) -> Plan {
     let whole = Plan {
         skip: 0,
@@ -253,7 +253,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Keeps the run under the program's name if it is whole; says why not otherwise.
+    /// Stores the run under the program's name if it is complete; otherwise says why it is not.
     fn judge(&self, mut finished: Finished, rows: &mut Rows) -> Result<Run, Failure> {
         finished.run.program = self.subject.name.to_owned();
         rows.finish(&finished.run);
@@ -291,7 +291,7 @@ fn grid(sampling: Sampling) -> Sample {
     Sample { period: sampling.period, warm: sampling.warm, measure: sampling.measure }
 }
 
-/// Equal but for folders that are made anew for each run.
+/// Equal except for folders that are created for each run.
 fn same_args(one: &[String], other: &[String]) -> bool {
     let same =
         |a: &String, b: &String| a == b || [a, b].iter().all(|arg| arg.contains(scratch::PREFIX));

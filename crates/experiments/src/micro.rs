@@ -1,4 +1,4 @@
-//! The programs of the microbenchmarks, and how many steps they take.
+//! The programs of the microbenchmarks, and how many steps they execute.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ pub const NAMES: [&str; 6] =
 /// Overrides where their programs are.
 const DIRECTORY_VARIABLE: &str = "MALLACC_MICRO";
 
-/// What a microbenchmark is given.
+/// The parameters of a microbenchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Iterations in each repeat.
+    /// Iterations per repeat.
     pub iterations: u64,
-    /// Repeats, the first a warm-up.
+    /// Repeats; the first is a warm-up.
     pub repeats: u64,
     /// Seed of its inputs.
     pub seed: u64,
 }
 
 impl Steps {
-    /// As many as in the paper, or few.
+    /// As many as in the paper, or few for a quick run.
     pub fn usual(quick: bool) -> Self {
         let (iterations, repeats) = if quick { (2048, 4) } else { (32768, 13) };
         Self { iterations, repeats, seed: 1 }
@@ -37,13 +37,13 @@ impl Steps {
         values.iter().flat_map(|(name, value)| [(*name).into(), value.to_string().into()]).collect()
     }
 
-    /// Steps of all repeats but the warm-up.
+    /// Steps of all repeats except the warm-up.
     pub fn measured(self) -> u64 {
         self.iterations * (self.repeats - 1)
     }
 }
 
-/// The microbenchmarks of these names, all without any.
+/// The microbenchmarks with these names; all if none is named.
 pub fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     if names.is_empty() {
         return Ok(NAMES.to_vec());
@@ -79,7 +79,7 @@ pub fn program(name: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// A microbenchmark, repeatable and with its stdout thrown away.
+/// A microbenchmark, deterministic and with its stdout discarded.
 pub fn target(name: &str, steps: Steps) -> Result<Target, Failure> {
     let mut target = Target::new(program(name)?.into(), steps.options());
     (target.silent, target.deterministic, target.seed) = (true, true, steps.seed);

@@ -1,40 +1,40 @@
-//! Whoever started an experiment: hears how it goes, and may ask it to end.
+//! The caller's side of an experiment: it receives progress and may request an end.
 
 use std::sync::atomic::AtomicBool;
 
 pub use stream::live::Stopper;
 
-/// What an experiment tells while it runs, and what it asks.
+/// What an experiment reports while it runs, and what it asks.
 pub trait Monitor {
-    /// The flag that asks for an orderly end. From the first call on, requests to end set it
-    /// instead of ending the process.
+    /// The flag that requests an orderly end. From the first call on, such requests set it instead
+    /// of ending the process.
     fn stop(&self) -> &AtomicBool;
 
-    /// The signal that asked for an end, if one did.
+    /// The signal that requested an end, if any.
     fn signal(&self) -> Option<i32>;
 
-    /// This program runs now: a request to end stops its stream too.
+    /// This program is running now: a request to end stops its stream too.
     fn program_started(&self, stopper: Stopper, pid: u32);
 
-    /// The program has been waited for: its number may belong to another one now.
+    /// The program has been waited for: its process number may belong to another process now.
     fn program_ended(&self);
 
-    /// Begins to show how far `what` is.
+    /// Begins to show the progress of `what`.
     fn progress(&self, what: &str) -> Box<dyn Progress>;
 
     /// The experiment begins one of its parts.
     fn step(&self, text: &str);
 
-    /// Something that a reader of the result has to know.
+    /// Something that a reader of the result needs to know.
     fn warning(&self, text: &str);
 
-    /// A part of the experiment failed; the rest goes on.
+    /// A part of the experiment failed; the others go on.
     fn problem(&self, text: &str);
 }
 
-/// How far something is; it is over when this is dropped.
+/// The progress of something, which ends when this is dropped.
 pub trait Progress {
-    /// So many `things` came by so far.
+    /// This many `things` have been processed so far.
     fn reached(&mut self, count: u64, things: &str);
 }
 

@@ -15,7 +15,7 @@ pub const WHOLE: Plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None,
 pub struct Selection {
     /// `[NAME=]ACCELERATOR[:KEY=VALUE,…]`; empty for the usual ones.
     pub configs: Vec<String>,
-    /// Whether those follow in which only one part of an accelerator is on.
+    /// Whether configurations with only one part of an accelerator enabled follow.
     pub ablations: bool,
     /// Names of machines or of machine files.
     pub machines: Vec<String>,

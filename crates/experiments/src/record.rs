@@ -1,4 +1,4 @@
-//! The instruction stream of a program into a file.
+//! Records the instruction stream of a program in a file.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::monitor::{Monitor, Progress};
 use crate::run::stop;
 use crate::target::Target;
 
-/// How a trace was made, in its header.
+/// How a trace was made, as stored in its header.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Parameters {
     /// Whether the program's own sources of randomness were fixed.
     pub deterministic: bool,
-    /// The seed of what QEMU gave the program.
+    /// The seed of the randomness that QEMU gave the program.
     pub seed: u64,
     /// The version of the tool that recorded.
     pub tool_version: String,
@@ -35,7 +35,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// From a header's text; what it does not say is as usual.
+    /// Parsed from a header's text; what is missing has its default.
     pub fn from_text(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
@@ -47,13 +47,13 @@ pub struct Recorded {
     pub events: u64,
     /// Blocks of code in it.
     pub blocks: u64,
-    /// Time that the program took.
+    /// Run time of the program in seconds.
     pub seconds: f64,
     /// How the program ended.
     pub ending: Ending,
 }
 
-/// Executes a program once and keeps its stream.
+/// Executes a program once and stores its stream.
 pub fn record(
     mut target: Target,
     output: &Path,

@@ -12,11 +12,11 @@ use crate::record::Parameters;
 use crate::session::{self, Finished, Rows};
 use crate::target;
 
-/// A recording that was opened.
+/// An opened recording.
 pub struct Recording(FileSource);
 
 impl Recording {
-    /// Opens it; `truncated` takes what is there of one that was cut short.
+    /// Opens it; with `truncated`, a recording that was cut short is read as far as it goes.
     pub fn open(path: &Path, truncated: bool) -> Result<Self, Failure> {
         Ok(Self(FileSource::open(path)?.allow_truncated(truncated)))
     }

@@ -13,10 +13,10 @@ use crate::monitor::Monitor;
 use crate::session::{self, Finished, Rows};
 use crate::target::Target;
 
-/// How long a program may take to end itself after it was asked to.
+/// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs a program and simulates it. The second says how the program ended.
+/// Runs a program and simulates it. The second value says how the program ended.
 pub fn simulate(
     target: &mut Target,
     (prepared, warning): (launch::Prepared, Option<String>),
@@ -54,7 +54,7 @@ pub fn simulate(
     Ok((finished, ending))
 }
 
-/// Lets the program end, or ends it when that was asked for.
+/// Lets the program end, or ends it if that was requested.
 fn end(
     launched: &mut Launched,
     finished: &Finished,
@@ -70,11 +70,11 @@ fn end(
     }
 }
 
-/// Asks a program to end by a signal, and insists after a while.
+/// Asks a program to end by a signal, and kills it after a while.
 pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
     let deadline = Instant::now() + GRACE;
     if let Ok(pid) = i32::try_from(launched.pid()) {
-        // SAFETY: kill(2) with the number of a child that was not waited for yet.
+        // SAFETY: kill(2) with the number of a child that has not been waited for yet.
         unsafe { libc::kill(pid, signal) };
     }
     while Instant::now() < deadline {

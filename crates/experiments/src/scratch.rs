@@ -1,20 +1,20 @@
-//! Folders that last as long as one run.
+//! Folders that exist for the duration of one run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Failure;
 
-/// Begins their names.
+/// Prefix of their names.
 pub const PREFIX: &str = "mallacc-run-";
 
-/// A folder for one run, which goes when the run is over.
+/// A folder for one run, removed when the run is over.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes one.
+    /// Creates one.
     pub fn new() -> Result<Self, Failure> {
-        // Of one length, because the program's arguments lie on its stack.
+        // Names have a fixed length, because the program's arguments lie on its stack.
         let name = |n: u32| format!("{PREFIX}{:010}-{n}", std::process::id());
         for path in (0..10).map(|n| std::env::temp_dir().join(name(n))) {
             match fs::create_dir(&path) {
@@ -30,7 +30,7 @@ impl Scratch {
         Err(Failure::failed(format!("{}: full of old {PREFIX}… folders", folder.display())))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }

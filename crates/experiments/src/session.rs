@@ -1,4 +1,4 @@
-//! One simulation from its plan to its run and its rows in the store.
+//! One simulation, from its plan to its run and its rows in the store.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::fill;
 use crate::monitor::{Instructions, Monitor};
 
-/// Where a run's rows go; failures are kept until the report is out.
+/// The destination of a run's rows; failures are kept until the report is written.
 pub struct Rows {
     store: Option<Store>,
     id: Option<i64>,
@@ -21,7 +21,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Opens a store; without one the rows go nowhere. Fails before anything runs.
+    /// Opens a store; without one, rows are discarded. Fails before anything runs.
     pub fn open(store: Option<&Path>) -> Result<Self, Failure> {
         let store = store.map(Store::open).transpose()?;
         Ok(Self { store, id: None, failure: None })
@@ -70,19 +70,19 @@ impl Rows {
 pub struct Finished {
     /// What was measured.
     pub run: Run,
-    /// The stream broke off.
+    /// The stream ended prematurely.
     pub error: Option<StreamError>,
     /// The planned end came before the program's.
     pub stopped_early: bool,
-    /// Ctrl-C.
+    /// Interrupted by Ctrl-C.
     pub interrupted: bool,
-    /// What accelerators checked against the program, over all configurations: one for each thing
-    /// that was checked.
+    /// What accelerators checked against the program, over all configurations: one entry for each
+    /// kind of check.
     pub checks: Vec<Checks>,
 }
 
 impl Finished {
-    /// What the checks that failed found, a clause; `None` if all held.
+    /// What the failed checks found, as a clause; `None` if all held.
     pub fn fault(&self) -> Option<String> {
         let failed: Vec<String> = self
             .checks
@@ -94,7 +94,7 @@ impl Finished {
     }
 }
 
-/// Checks of the same kind added up.
+/// Adds up checks of the same kind.
 pub fn add_checks(sums: &mut Vec<Checks>, more: impl IntoIterator<Item = Checks>) {
     for check in more.into_iter().filter(|check| check.made > 0 || check.failed > 0) {
         match sums.iter_mut().find(|sum| sum.what == check.what && sum.failure == check.failure) {
@@ -144,7 +144,7 @@ pub fn simulate(
     })
 }
 
-/// What the stream said, as facts and warnings.
+/// What the stream reported, as facts and warnings.
 fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     let facts = &outcome.facts;
     run.instructions = facts.instructions;

@@ -1,4 +1,4 @@
-//! Cycles of calls of scratch-pad allocators: the driver under QEMU on machines with a scratch-pad.
+//! Cycles of scratch-pad allocators' calls: the driver under QEMU on machines with a scratch-pad.
 
 use std::path::Path;
 
@@ -19,24 +19,24 @@ use crate::target::Target;
 
 /// Where the scratch-pad lies; far from what the system hands out.
 const BASE: u64 = 0x10_0000_0000;
-/// Room for state behind the region, as the driver has it.
+/// Room for state behind the region; the driver uses the same value.
 const STATE_BYTES: u64 = 16 << 10;
 
-/// The two ends of the latencies of a memory (section 5.1).
+/// The two ends of a memory's latency range (section 5.1).
 pub type Latencies = [u64; 2];
 
 /// The cores, in the order of [`Cycles::by_core`].
 pub const CORES: [&str; 2] = ["Haswell", "narrow"];
 
-/// Mean cycles of a program's calls on each core, the mean over both ends of the latencies.
+/// Mean cycles of a program's calls on each core, averaged over both ends of the latency range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cycles {
     /// By core.
     pub by_core: [CallCycles; 2],
 }
 
-/// The modelled core as it is, and one that takes one uop a cycle and looks eight ahead, as near as
-/// the model comes to the small cores that have scratch-pads.
+/// The modelled core as it is, and one that handles one uop per cycle with a ROB of eight entries,
+/// the closest the model comes to the small cores that have scratch-pads.
 fn machines() -> Result<[Machine; 2], Failure> {
     let wide = Machine::find("haswell")?;
     let mut narrow = wide.clone();
@@ -45,7 +45,7 @@ fn machines() -> Result<[Machine; 2], Failure> {
     Ok([wide, narrow])
 }
 
-/// Every core with each latency.
+/// Every core at each latency.
 fn specs(bytes: u32, latencies: Latencies) -> Result<Vec<ConfigSpec>, Failure> {
     let mut specs = Vec::new();
     for machine in machines()? {
@@ -66,7 +66,7 @@ fn word(kind: Kind) -> Option<&'static str> {
         Kind::Sma(128) => Some("sma"),
         Kind::Lm => Some("lm"),
         Kind::Cam => Some("cam"),
-        // The model of 32 bits places; the crate computes.
+        // The 32-bit model only computes placements; the crate is real code.
         Kind::Dlmalloc => Some("dlmalloc"),
         Kind::Talc64 => Some("talc"),
         _ => None,
@@ -107,7 +107,7 @@ pub fn measure(
     for (core, pair) in finished.run.configurations.chunks(latencies.len()).enumerate() {
         let (mut sum, ends) = (CallCycles::default(), pair.len() as f64);
         for item in pair {
-            // The driver gives refused requests another kind than malloc.
+            // The driver marks refused requests with another call kind than malloc.
             let per_call = |kind: CallKind| {
                 let calls = &item.calls[kind];
                 calls.cycles as f64 / calls.calls as f64

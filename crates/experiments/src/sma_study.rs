@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::monitor::Monitor;
 use crate::sma_cycles::{self, CORES, Latencies};
 
-/// What can be asked for, in the order of the paper.
+/// The tables and figures that can be requested, in the order of the paper.
 pub const NAMES: [&str; 12] = [
     "table1", "table2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12",
     "fig13",
@@ -25,9 +25,10 @@ pub const NAMES: [&str; 12] = [
 /// Subsets of each trace in Figure 13, and operations of each.
 const CORES_SUBSETS: (u32, u32) = (2, 1);
 const CORES_OPERATIONS: (usize, usize) = (1000, 200);
-/// Subsets of each trace: as in the paper, and few.
+/// Subsets of each trace: as in the paper, and few for a quick study.
 const SUBSETS: (u32, u32) = (10, 2);
-/// Operations of a subset that are simulated at most: all but the longest, and few.
+/// The most operations of a subset that are simulated: all but the longest, and few for a quick
+/// study.
 const OPERATIONS: (usize, usize) = (2000, 300);
 /// Latencies of local and shared memory (section 5.1).
 const LOCAL_CYCLES: Latencies = [1, 4];
@@ -38,7 +39,7 @@ const SHARED_BYTES: u32 = 16 << 10;
 /// The allocators of Tables 1 and 2.
 const LOCAL: [Kind; 5] = [Kind::Sma(128), Kind::Lm, Kind::Cam, Kind::Dlmalloc, Kind::Talc64];
 const SHARED: [Kind; 4] = [Kind::Sma(128), Kind::Lm, Kind::Dlmalloc, Kind::Talc64];
-/// Those of Figures 8 to 11.
+/// The allocators of Figures 8 to 11.
 const WASTE: [Kind; 9] = [
     Kind::Sma(128),
     Kind::Lm,
@@ -53,23 +54,23 @@ const WASTE: [Kind; 9] = [
 /// Exponents of the memory sizes of Figure 12: 1 kB to 1 MB.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=20;
 
-/// What is studied, and how closely.
+/// What is studied, and in how much detail.
 pub struct Request {
     /// Tables and figures, in the order of the paper.
     pub figures: Vec<&'static str>,
     /// The folder with the traces.
     pub traces: PathBuf,
-    /// Whether traces that were cut short are taken as far as they go.
+    /// Whether traces that were cut short are used as far as they go.
     pub allow_truncated: bool,
     /// Subsets of each trace.
     pub subsets: u32,
-    /// Short subsets in the simulator, and few memory sizes.
+    /// Whether to simulate short subsets, and few memory sizes.
     pub quick: bool,
-    /// Whether what needs the simulator is done: cycles in the tables, figures 4 to 7.
+    /// Whether to do what needs the simulator: cycles in the tables, figures 4 to 7.
     pub cycles: bool,
 }
 
-/// The tables and figures that were asked for.
+/// The requested tables and figures.
 pub struct Report(Vec<Table>);
 
 impl Report {
@@ -88,13 +89,13 @@ impl Report {
         render::json(&self.0)
     }
 
-    /// For spreadsheets: a line for each number.
+    /// For spreadsheets: one line per number.
     pub fn csv(&self) -> String {
         render::csv(&self.0)
     }
 }
 
-/// Subsets of each trace when nobody says how many.
+/// Subsets of each trace by default.
 pub fn usual_subsets(quick: bool) -> u32 {
     if quick { SUBSETS.1 } else { SUBSETS.0 }
 }
@@ -119,7 +120,7 @@ pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> 
     Ok(Report(tables))
 }
 
-/// The tables and figures of these names, all without any.
+/// The tables and figures with these names; all if none is named.
 pub fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     if names.is_empty() {
         return Ok(NAMES.to_vec());
@@ -131,7 +132,7 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(known).collect()
 }
 
-/// The traces of the folder: the paper's programs in the order of its figures, others by name.
+/// The traces in the folder: the paper's programs in the order of its figures, others by name.
 fn inputs(request: &Request, monitor: &dyn Monitor) -> Result<Vec<Input>, Failure> {
     let folder = &request.traces;
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -162,7 +163,7 @@ fn missing(folder: &Path, why: &str) -> Failure {
     ))
 }
 
-/// A memory whose management takes time.
+/// A memory whose management costs cycles.
 struct Memory {
     /// Its table and figures.
     ids: [&'static str; 3],
@@ -197,7 +198,7 @@ const SHARED_MEMORY: Memory = Memory {
     printed: &study::paper::TABLE_2,
 };
 
-/// Runs every program on every allocator under the simulator. Says how far it is.
+/// Runs every program on every allocator under the simulator, and reports progress.
 fn cycles(
     memory: &Memory,
     inputs: &[Input],
@@ -205,7 +206,7 @@ fn cycles(
     monitor: &dyn Monitor,
 ) -> Result<Vec<CoreCycles>, Failure> {
     let limit = if request.quick { OPERATIONS.1 } else { OPERATIONS.0 };
-    // Of one length, since it is an argument of the driver and so lies on its stack.
+    // Names have a fixed length: the path is an argument of the driver and so lies on its stack.
     let folder = std::env::temp_dir().join(format!("mallacc-study-{:010}", std::process::id()));
     let made = fs::create_dir_all(&folder);
     made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;

@@ -1,16 +1,16 @@
 //! Sizes of the malloc cache to sweep over.
 
-/// Above this many sizes a range without a step goes in steps of 2, as the paper's sweep does.
+/// Above this many sizes, a range without a step uses steps of 2, as the paper's sweep does.
 const SINGLE_STEPS_MAX: u64 = 16;
-/// More configurations than this would not fit a table or a morning.
+/// More configurations than this would neither fit a table nor finish in a morning.
 const SIZES_MAX: usize = 64;
 
-/// Numbers of entries, rising and unique.
+/// Numbers of entries, increasing and unique.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entries(pub Vec<u64>);
 
 impl Entries {
-    /// Reads `16`, `4,8,16`, `2..32` or `2..32:6`, or several of them with commas between.
+    /// Reads `16`, `4,8,16`, `2..32` or `2..32:6`, or several of them separated by commas.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut sizes = Vec::new();
         for part in text.split(',') {

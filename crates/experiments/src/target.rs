@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::monitor::Monitor;
 use crate::scratch::Scratch;
 
-/// QEMU's name for what its option `-seed` sets.
+/// QEMU's environment variable for its option `-seed`.
 const SEED_VARIABLE: &str = "QEMU_RAND_SEED";
 
 /// A program to launch.
@@ -24,15 +24,15 @@ pub struct Target {
     pub args: Vec<OsString>,
     /// Its stdin, if not this process's.
     pub stdin: Option<File>,
-    /// Whether its stdout is thrown away.
+    /// Whether its stdout is discarded.
     pub silent: bool,
     /// Whether QEMU's seed, well-known hash seeds and the environment's size are fixed.
     pub deterministic: bool,
     /// Seed of the randomness that QEMU gives the program.
     pub seed: u64,
-    /// What runs natively beside it; empty for nothing.
+    /// The command that runs natively beside it; empty if there is none.
     pub client: Vec<String>,
-    /// A folder that goes with the target.
+    /// A folder that is removed with the target.
     pub scratch: Option<Scratch>,
     /// The layout of a deterministic run; see [`Options::layout`].
     pub layout: u64,
@@ -54,7 +54,7 @@ impl Target {
         }
     }
 
-    /// The run as it begins.
+    /// The run at its start.
     pub fn begin(&self) -> Run {
         let text = |s: &OsString| s.to_string_lossy().into_owned();
         Run {
@@ -64,9 +64,9 @@ impl Target {
         }
     }
 
-    /// Checks everything that can be checked without running it. The second is a warning.
+    /// Checks everything that can be checked without running it. The second value is a warning.
     pub fn prepare(&self) -> Result<(launch::Prepared, Option<String>), Failure> {
-        // A program that cannot run is a clearer message than a part that is missing.
+        // An error about the program itself is clearer than one about a missing part.
         launch::resolve(&self.name, &self.args)?;
         let mut options = Options::new(Paths::find()?);
         (options.deterministic, options.layout) = (self.deterministic, self.layout);
@@ -75,7 +75,7 @@ impl Target {
         Ok((prepared, warning))
     }
 
-    /// Starts it and its client. From then on a request to end goes to the monitor.
+    /// Starts it and its client. From then on, requests to end go to the monitor.
     pub fn start(
         &mut self,
         prepared: launch::Prepared,

@@ -11,22 +11,22 @@ use crate::error::Failure;
 use crate::scratch::Scratch;
 use crate::target::Target;
 
-/// Overrides where the workloads are.
+/// Overrides the folder of the workloads.
 const DIRECTORY_VARIABLE: &str = "MALLACC_WORKLOADS";
-/// Overrides where they keep what they build.
+/// Overrides the folder in which they keep what they build.
 const WORK_VARIABLE: &str = "MALLACC_WORK";
 
 /// Sizes of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Some million instructions, for tests.
+    /// Some millions of instructions, for tests.
     Small,
     /// For measurements.
     Full,
 }
 
-/// A workload file. `{dir}` is the folder of the workloads, `{work}` one for what is built,
-/// `{tmp}` one that is made anew for each run, `{n}` the size's number.
+/// A workload file. `{dir}` is the folder of the workloads, `{work}` one for what is built, `{tmp}`
+/// one that is created for each run, `{n}` the size's number.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Workload {
@@ -37,19 +37,19 @@ struct Workload {
     /// The program.
     #[serde(default)]
     program: String,
-    /// A command that prints the program's path, instead.
+    /// Instead, a command that prints the program's path.
     #[serde(default)]
     program_from: Vec<String>,
     /// Its arguments.
     args: Vec<String>,
-    /// A command that runs natively beside it and makes it end: the client of a server.
+    /// A command that runs natively beside it and ends it: the client of a server.
     #[serde(default)]
     client: Vec<String>,
     /// A file for its stdin.
     stdin: Option<String>,
-    /// The number `{n}` of each size.
+    /// The value of `{n}` for each size.
     size: BTreeMap<String, String>,
-    /// What runs natively before, in order.
+    /// What runs natively beforehand, in order.
     #[serde(default)]
     prepare: Vec<Step>,
 }
@@ -58,7 +58,7 @@ struct Workload {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// The step is left out when this exists.
+    /// The step is skipped if this exists.
     makes: String,
     /// The command.
     command: Vec<String>,
@@ -66,7 +66,7 @@ struct Step {
     stdout: Option<String>,
 }
 
-/// Where the workloads are.
+/// The folder of the workloads.
 fn directory() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os(DIRECTORY_VARIABLE) {
         return Ok(path.into());
@@ -81,7 +81,7 @@ fn directory() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Where a workload keeps what it builds.
+/// The folder in which a workload keeps what it builds.
 fn work(name: &str) -> PathBuf {
     if let Some(path) = std::env::var_os(WORK_VARIABLE) {
         return PathBuf::from(path).join(name);
@@ -120,7 +120,7 @@ fn read(path: &Path) -> Result<Workload, Failure> {
     toml::from_str(&text).map_err(|error| bad(&error))
 }
 
-/// A workload as a list shows it.
+/// A workload as shown in a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// Its name.
@@ -223,7 +223,7 @@ fn prepare(
     });
     let status = command.status().map_err(|error| fail(&format!("{program}: {error}")))?;
     if !status.success() {
-        // Half a result must not pass for a whole one next time.
+        // A partial result must not be taken for a complete one next time.
         let _ = fs::remove_file(&makes);
         return Err(fail(&format!("{program} failed ({status})")));
     }

@@ -1,10 +1,10 @@
-//! Hides when files were last read, so that a run does not see the runs before it.
+//! Hides when files were last read, so that a run does not depend on earlier runs.
 //!
-//! A program that asks about a file also gets the time of its last access, and the runs of the
-//! program are such accesses: on a fresh machine the first run changes what the second one sees.
-//! Python makes numbers of that time, and a round number of seconds takes fewer instructions. In
-//! deterministic runs the time of last access is therefore the time of last change, as on a file
-//! system that does not keep access times.
+//! A program that queries a file's metadata also gets the time of its last access, and earlier runs
+//! of the program are such accesses: on a fresh machine the first run changes what the second one
+//! sees. Python converts that time to numbers, which takes fewer instructions for a whole number of
+//! seconds. In deterministic runs the time of last access is therefore replaced by the time of last
+//! change, as on a file system that does not record access times.
 
 use crate::guest;
 use std::cell::Cell;
@@ -14,11 +14,11 @@ use std::sync::atomic::Ordering::Relaxed;
 static HIDDEN: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Where the call that is under way writes its answer.
+    /// Address that the system call in progress writes its result to.
     static ANSWER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A call's answer: where the times of last access and last change are, and bytes of a time.
+/// A call's result: offsets of the times of last access and last change, and the size of a time.
 struct Answer {
     access: u64,
     change: u64,
@@ -30,8 +30,8 @@ const STAT: Answer = Answer { access: 72, change: 88, len: 16 };
 /// `struct statx`: `stx_atime` and `stx_mtime`, of 12 bytes and padding (`linux/stat.h`).
 const STATX: Answer = Answer { access: 64, change: 112, len: 12 };
 
-/// The calls that answer with an access time: number, which of the arguments 2, 3 and 5 says where
-/// the answer goes, its form. They are stat, fstat, lstat, newfstatat, statx.
+/// The calls that return an access time: number, index of the result pointer among the arguments 2,
+/// 3 and 5, and layout. They are stat, fstat, lstat, newfstatat, statx.
 const CALLS: [(i64, usize, Answer); 5] =
     [(4, 0, STAT), (5, 0, STAT), (6, 0, STAT), (262, 1, STAT), (332, 2, STATX)];
 
@@ -47,14 +47,14 @@ fn call(num: i64) -> Option<&'static (i64, usize, Answer)> {
     CALLS.iter().find(|call| call.0 == num)
 }
 
-/// Remembers where a call's answer goes, from its arguments 2, 3 and 5.
+/// Remembers where a call writes its result, from its arguments 2, 3 and 5.
 pub fn before(num: i64, arguments: [u64; 3]) {
     if let Some((_, at, _)) = call(num) {
         ANSWER.set(arguments[*at]);
     }
 }
 
-/// Hides the access time in the answer of a call that succeeded.
+/// Hides the access time in the result of a call that succeeded.
 pub fn after(num: i64, result: i64) {
     let Some((_, _, answer)) = call(num).filter(|_| result == 0) else { return };
     let [change, access] = [answer.change, answer.access].map(|at| ANSWER.get().wrapping_add(at));

@@ -1,16 +1,16 @@
-//! QEMU's plugin interface, version 1, as far as it is used.
+//! The part of QEMU's plugin interface, version 1, that is used here.
 //!
-//! Source of the declarations: the interface's documentation in QEMU 7.2 (docs/devel/tcg-plugins)
-//! and the symbols that Debian's `qemu-x86_64` exports. The functions are looked up when the plugin
-//! is loaded, so that a QEMU without one of them is refused with a sentence, and so that this crate
+//! The declarations follow the interface's documentation in QEMU 7.2 (docs/devel/tcg-plugins) and
+//! the symbols that Debian's `qemu-x86_64` exports. The functions are looked up when the plugin is
+//! loaded, so that a QEMU that lacks one is refused with a proper message, and so that this crate
 //! links on its own for tests.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// Names the plugin towards QEMU.
+/// Identifies the plugin to QEMU.
 pub type PluginId = u64;
 
-/// What QEMU says of itself.
+/// QEMU's description of itself.
 #[repr(C)]
 pub struct Info {
     /// The guest's architecture.
@@ -19,7 +19,7 @@ pub struct Info {
     pub version_min: c_int,
     /// Highest interface version QEMU serves.
     pub version_cur: c_int,
-    /// Whether a whole machine is emulated.
+    /// Whether QEMU emulates a whole machine.
     pub system_emulation: bool,
 }
 
@@ -28,7 +28,7 @@ pub enum Tb {}
 /// An instruction being translated.
 pub enum Insn {}
 
-/// A callback with nothing but user data, when a block or an instruction begins.
+/// A callback with only user data, when a block or an instruction begins.
 pub type ExecCb = unsafe extern "C" fn(c_uint, *mut c_void);
 /// A callback after a memory access: thread, access, address, user data.
 pub type MemCb = unsafe extern "C" fn(c_uint, u32, u64, *mut c_void);

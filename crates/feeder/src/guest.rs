@@ -6,18 +6,18 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Host address of guest address 0.
 static BASE: AtomicU64 = AtomicU64::new(0);
-/// Goes up when the guest unmaps or protects memory: what was readable may not be so any more.
+/// Incremented when the guest unmaps or protects memory: readable pages may no longer be readable.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
 const PAGE_BITS: u32 = 12;
 const KNOWN: usize = 64;
 
 thread_local! {
-    /// Pages that were readable: page number and epoch, by the low bits of the number.
+    /// Pages known to be readable: page number and epoch, indexed by the low bits of the number.
     static PAGES: [Cell<(u64, u64)>; KNOWN] = const { [const { Cell::new((0, 0)) }; KNOWN] };
 }
 
-/// Learns the base from an instruction's two addresses.
+/// Derives the base from the host and guest addresses of an instruction.
 pub fn set_base(host: u64, guest: u64) {
     BASE.store(host.wrapping_sub(guest), Relaxed);
 }
@@ -28,11 +28,11 @@ pub fn set_base(host: u64, guest: u64) {
 /// The guest has just accessed the 8 bytes at `addr`.
 #[inline(always)]
 pub unsafe fn word(addr: u64) -> u64 {
-    // SAFETY: mapped, by the caller's word; any alignment.
+    // SAFETY: mapped, as the caller guarantees; any alignment.
     unsafe { (addr.wrapping_add(BASE.load(Relaxed)) as *const u64).read_unaligned() }
 }
 
-/// The word at any address; `None` when it cannot be read.
+/// The word at any address; `None` if it cannot be read.
 pub fn try_word(addr: u64) -> Option<u64> {
     let last = addr.checked_add(7)?;
     if known(addr) && known(last) {
@@ -43,7 +43,7 @@ pub fn try_word(addr: u64) -> Option<u64> {
     }
 }
 
-/// `len` bytes (at most a page) of guest memory; `None` when they cannot be read.
+/// `len` bytes (at most a page) of guest memory; `None` if they cannot be read.
 pub fn try_bytes(addr: u64, len: usize) -> Option<Vec<u8>> {
     let last = addr.checked_add(len as u64)?.checked_sub(1)?;
     if !known(addr) || !known(last) {
@@ -54,14 +54,15 @@ pub fn try_bytes(addr: u64, len: usize) -> Option<Vec<u8>> {
     Some(unsafe { std::slice::from_raw_parts(from, len) }.to_vec())
 }
 
-/// Copies `len` bytes (at most a page) within the guest's memory; whether they could be read.
+/// Copies `len` bytes (at most a page) within the guest's memory; returns whether they were
+/// readable.
 ///
 /// # Safety
-/// The guest may write the bytes at `to`: the kernel has just done so in its name.
+/// The guest may write the bytes at `to`: the kernel has just written them on its behalf.
 pub unsafe fn copy(from: u64, to: u64, len: usize) -> bool {
     let Some(bytes) = try_bytes(from, len) else { return false };
     let to = to.wrapping_add(BASE.load(Relaxed)) as *mut u8;
-    // SAFETY: writable, by the caller's word; `bytes` is a copy, so nothing overlaps.
+    // SAFETY: writable, as the caller guarantees; `bytes` is a copy, so nothing overlaps.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, len) };
     true
 }
@@ -87,10 +88,10 @@ fn known(addr: u64) -> bool {
     })
 }
 
-/// Whether the page of a host address can be read. Asks the kernel to read a signal set there for
-/// an operation that does not exist: it answers EFAULT or, having read it, EINVAL
-/// (address 0 would mean "no set", and the answer is neither). Unlike reading
-/// through `process_vm_readv` this works under every sandbox.
+/// Whether the page of a host address can be read. Passes the address to the kernel as a signal set
+/// for an invalid operation: the kernel returns EFAULT if it cannot read the set, else EINVAL.
+/// (Address 0 would mean "no set", for which it returns neither.) Unlike reading with
+/// `process_vm_readv`, this works in every sandbox.
 fn readable(host: u64) -> bool {
     let aligned = host & !7;
     // SAFETY: the kernel checks the address, and the operation is invalid, so nothing changes.

@@ -16,12 +16,12 @@ pub const VCPUS_MAX: usize = 1 << 20;
 
 /// The buffer that each QEMU thread fills. Only that thread touches its entry while it runs.
 struct Buffers(UnsafeCell<[*mut BufferHead; VCPUS_MAX]>);
-// SAFETY: an entry belongs to one thread; others touch it only before it runs, after it ended, or
-// while QEMU holds it at a standstill.
+// SAFETY: an entry belongs to one thread; others touch it only before the thread runs, after it has
+// ended, or while QEMU has stopped it.
 unsafe impl Sync for Buffers {}
 static BUFFERS: Buffers = Buffers(UnsafeCell::new([std::ptr::null_mut(); VCPUS_MAX]));
 
-/// Bits 51..48 of a memory word by QEMU's description of the access, with [`SIZE_KNOWN`].
+/// Bits 51..48 of a memory word, indexed by QEMU's description of the access, with [`SIZE_KNOWN`].
 static SIZES: [AtomicU8; 1 << 18] = [const { AtomicU8::new(0) }; 1 << 18];
 const SIZE_KNOWN: u8 = 0x80;
 static API: OnceLock<Api> = OnceLock::new();
@@ -37,7 +37,7 @@ pub fn init(api: Api) {
 /// Called by the thread itself or while it does not run.
 #[inline(always)]
 pub unsafe fn buffer(vcpu: c_uint) -> *mut BufferHead {
-    // SAFETY: in bounds; see `Table`.
+    // SAFETY: in bounds; see `Buffers`.
     unsafe { (*BUFFERS.0.get())[vcpu as usize % VCPUS_MAX] }
 }
 
@@ -46,14 +46,14 @@ pub unsafe fn buffer(vcpu: c_uint) -> *mut BufferHead {
 /// # Safety
 /// As for [`buffer`]; the buffer outlives the thread's use of it.
 pub unsafe fn set_buffer(vcpu: c_uint, buffer: *mut BufferHead) {
-    // SAFETY: in bounds; see `Table`.
+    // SAFETY: in bounds; see `Buffers`.
     unsafe { (*BUFFERS.0.get())[vcpu as usize % VCPUS_MAX] = buffer }
 }
 
-/// Appends words, after making sure that there is room.
+/// Appends words, after making room if necessary.
 ///
 /// # Safety
-/// As for [`buffer`]; at most as many words as fit the slack, see `instrumentation::EVENTS_MAX`.
+/// As for [`buffer`]; the words must fit in the slack, see `instrumentation::EVENTS_MAX`.
 pub unsafe fn push(vcpu: c_uint, words: &[u64]) {
     // SAFETY: the buffer is the thread's and has slack beyond its limit.
     unsafe {
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn on_block(vcpu: c_uint, word: *mut c_void) {
     }
 }
 
-/// A block of one repeated string instruction is entered, or goes on with its next iteration. It
-/// goes on when since its entry there was nothing but its own memory accesses.
+/// A block of one repeated string instruction is entered, or continues with its next iteration. It
+/// continues if only its own memory accesses have occurred since its entry.
 pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
     // SAFETY: as in `on_block`; `rep_at` lies in the buffer, at or below the cursor.
     unsafe {
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
                 at = at.add(1);
             }
             (*head).rep_at = at;
-            // A full buffer begins a new block of the same instruction: the iterations of one
-            // instruction can outgrow any buffer.
+            // A full buffer starts a new block of the same instruction: the iterations of one
+            // instruction can exceed any buffer.
             if at == end && end < (*head).limit {
                 return;
             }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
     }
 }
 
-/// An access to memory; `insn` has the instruction's index in place.
+/// A memory access; `insn` holds the instruction's index, already in position.
 pub unsafe extern "C" fn on_mem(vcpu: c_uint, info: u32, addr: u64, insn: *mut c_void) {
     let bits = SIZES.get(info as usize).map_or(0, |bits| bits.load(Relaxed));
     // SAFETY: as in `on_block`.
@@ -125,12 +125,12 @@ pub unsafe extern "C" fn on_mem(vcpu: c_uint, info: u32, addr: u64, insn: *mut c
     }
 }
 
-/// An access of a kind that was not seen before.
+/// An access with a description that has not been seen before.
 #[cold]
 #[inline(never)]
 unsafe extern "C" fn on_new_kind(vcpu: c_uint, info: u32, addr: u64, insn: *mut c_void) {
     let Some(api) = API.get() else { return };
-    // SAFETY: plain functions of the description; then as in `on_block`.
+    // SAFETY: plain functions of the description; otherwise as in `on_block`.
     unsafe {
         let (shift, store) = ((api.mem_size_shift)(info), (api.mem_is_store)(info));
         let bits = SIZE_KNOWN | u8::from(store) << 3 | (shift as u8 & 7);
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn on_value(vcpu: c_uint, _info: u32, addr: u64, word: *mu
     }
 }
 
-/// The last operand store of a prefetch marker: its value, and what that points to.
+/// The last operand store of a prefetch marker: its value and the word that it points to.
 pub unsafe extern "C" fn on_value_and_next(vcpu: c_uint, _info: u32, addr: u64, word: *mut c_void) {
     // SAFETY: as in `on_value`.
     unsafe {
@@ -188,5 +188,5 @@ pub unsafe extern "C" fn on_value_and_next(vcpu: c_uint, _info: u32, addr: u64, 
     }
 }
 
-/// A buffer that is nobody's: where a thread writes that must not write anywhere else.
+/// A buffer that nobody reads, for threads that must not write anywhere else.
 pub static SCRAP: AtomicPtr<BufferHead> = AtomicPtr::new(std::ptr::null_mut());

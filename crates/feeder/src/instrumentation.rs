@@ -1,11 +1,11 @@
-//! From QEMU's translation blocks to blocks of the stream.
+//! Splits QEMU's translation blocks into blocks of the stream.
 //!
-//! Mostly they are the same. A translation block is divided where
-//! - a repeated string instruction stands: it is a block of its own, so that entering it anew for
-//!   each iteration can be told from executing it again;
-//! - its events could be too many for a buffer;
+//! Usually they are identical. A translation block is divided where
+//! - there is a repeated string instruction: it is a block of its own, so that its next iteration
+//!   can be distinguished from its next execution;
+//! - its events might overflow a buffer;
 //! - it ends inside a marker, because a guest page or QEMU's limit on instructions ends there: the
-//!   marker becomes a block of its own that reaches into the next translation block, which then
+//!   marker becomes a block of its own that extends into the next translation block, which then
 //!   begins with the rest of it.
 
 use crate::isa;
@@ -13,7 +13,8 @@ use std::ops::Range;
 use stream::BlockDef;
 use stream::marker::{self, MarkerOp};
 
-/// Most memory events of a block. Far below the slack of a buffer, which also takes control events.
+/// Maximum number of memory events of a block. Far below the slack of a buffer, which also takes
+/// control events.
 pub const EVENTS_MAX: usize = 4096;
 /// Bytes of an operand store.
 const STORE_LEN: usize = 8;
@@ -32,18 +33,19 @@ pub struct Insn<'a> {
 pub enum Entry {
     /// A block begins here.
     Block,
-    /// A block of one repeated string instruction begins here, or goes on.
+    /// A block of one repeated string instruction begins here, or continues.
     Repeated,
 }
 
-/// What happens at a memory access of an instruction.
+/// How a memory access of an instruction is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// An ordinary access.
     Plain,
-    /// A marker's operand store: its value is handed over instead.
+    /// A marker's operand store: its value is delivered instead.
     Value,
-    /// The last operand store of a prefetch marker: also the word that its value points to.
+    /// The last operand store of a prefetch marker: the word that its value points to is delivered
+    /// too.
     ValueAndNext,
 }
 
@@ -55,31 +57,31 @@ pub struct Part {
     /// How it is entered.
     pub entry: Entry,
     /// The block, not yet numbered. Its instructions are those of `insns` and, for a marker that
-    /// was cut, the ones that follow in the next translation block.
+    /// was cut, those at the start of the next translation block.
     pub block: BlockDef,
     /// The role of each of the block's instructions.
     pub roles: Vec<Role>,
-    /// Carriers without operand stores.
+    /// Carriers that lack their operand stores.
     pub broken: usize,
 }
 
-/// The rest of a cut marker: what the translation block at a certain address begins with.
+/// The rest of a cut marker, at the start of the translation block at a certain address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rest {
     /// Number of the block they belong to.
     pub block: u32,
-    /// Index in that block of the first.
+    /// Index in that block of the first instruction.
     pub base: usize,
     /// The role of each.
     pub roles: Vec<Role>,
 }
 
-/// How a translation block is to be instrumented.
+/// How a translation block is instrumented.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Instrumentation {
-    /// How many instructions at the beginning belong to the marker of the block before.
+    /// Number of instructions at the beginning that belong to the previous block's marker.
     pub rest: usize,
-    /// The others.
+    /// The remaining instructions.
     pub parts: Vec<Part>,
 }
 
@@ -92,7 +94,7 @@ pub fn of(
 ) -> Instrumentation {
     let rest = rest.map_or(0, |r| r.roles.len());
     let stores = |n: usize| insns.iter().take(n).all(|i| marker::operand_store(i.bytes).is_some());
-    // Other code may have come to that address since.
+    // There may be different code at that address by now.
     let rest = if stores(rest) { rest.min(insns.len()) } else { 0 };
     let tail = tail(&insns[rest..]).map(|(at, missing)| (at + rest, missing));
     let (body_end, tail) = match tail {
@@ -119,7 +121,7 @@ fn tail(insns: &[Insn<'_>]) -> Option<(usize, usize)> {
     (missing > 0).then_some((carrier, missing))
 }
 
-/// The block of a marker of which `insns` are there and `missing` stores are not.
+/// The block of a cut marker: `insns` are its first instructions, and `missing` stores follow them.
 fn whole_marker(
     insns: &[Insn<'_>],
     missing: usize,
@@ -132,7 +134,7 @@ fn whole_marker(
     all.then(|| part(0..0, insns.iter().map(|i| i.bytes).chain(stores), insns[0].addr))
 }
 
-/// Divides instructions from `from` on at repeated string instructions and at the bound on events.
+/// Divides the instructions from `from` at repeated string instructions and at the event limit.
 fn divide(insns: &[Insn<'_>], from: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut start, mut events) = (from, 0);
@@ -144,7 +146,7 @@ fn divide(insns: &[Insn<'_>], from: usize) -> Vec<Part> {
     };
     for (at, insn) in insns.iter().enumerate().skip(from) {
         let most = isa::most_accesses(insn.bytes);
-        // A marker must not be divided: its carrier and stores are short, so wait for its end.
+        // A marker must not be divided. It is short, so wait for its end.
         let in_marker = marker::operand_store(insn.bytes).is_some();
         if isa::is_repeated_string(insn.bytes) {
             close(start, at, &mut parts);

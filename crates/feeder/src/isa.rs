@@ -1,4 +1,4 @@
-//! The little that the feeder must know of x86-64 instructions.
+//! The few facts about x86-64 instructions that the feeder needs.
 //!
 //! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2
 //! (prefixes) and appendix A (opcode maps).
@@ -23,7 +23,7 @@ fn opcode(code: &[u8]) -> Opcode<'_> {
 }
 
 /// Whether this is a string instruction with a repeat prefix: movs, cmps, stos, lods, scas, ins,
-/// outs. QEMU runs one iteration at a time and enters the instruction anew for each.
+/// outs. QEMU runs one iteration at a time and re-enters the instruction for each.
 pub fn is_repeated_string(code: &[u8]) -> bool {
     let op = opcode(code);
     op.repeated && matches!(op.rest, [0xa4..=0xa7 | 0xaa..=0xaf | 0x6c..=0x6f, ..])
@@ -32,11 +32,11 @@ pub fn is_repeated_string(code: &[u8]) -> bool {
 /// An upper bound on the memory events of one execution.
 pub fn most_accesses(code: &[u8]) -> usize {
     match opcode(code).rest {
-        // 0F AE and 0F C7: fxsave, xsave and their like; D9 and DD: fldenv, fsave; C8: enter.
-        // The largest area is that of xsave with AVX, 832 bytes in 8-byte pieces, and x87 registers
-        // come in two pieces each.
+        // 0F AE and 0F C7: fxsave, xsave and similar; D9 and DD: fldenv, fsave; C8: enter. The
+        // largest area is that of xsave with AVX, 832 bytes in 8-byte pieces, and x87 registers
+        // take two pieces each.
         [0x0f, 0xae | 0xc7, ..] | [0xd9 | 0xdd | 0xc8, ..] => 256,
-        // A masked store moves 16 bytes one at a time; a 32-byte access comes in 4 pieces.
+        // A masked store writes 16 bytes one at a time; a 32-byte access takes 4 pieces.
         _ => 16,
     }
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn state_saving_instructions_have_a_larger_bound() {
-        // 512 bytes of fxsave in pieces of 8.
+        // The 512 bytes of fxsave in 8-byte pieces.
         assert!(most_accesses(&[0x0f, 0xae, 0x00]) >= 512 / 8);
         assert!(most_accesses(&[0x48, 0x0f, 0xc7, 0x27]) >= 832 / 8);
         assert!(most_accesses(&[0xc5, 0xfe, 0x6f, 0x00]) >= 32 / 8, "vmovdqu ymm");

@@ -1,11 +1,11 @@
-//! The QEMU plugin: captures what a guest executes and hands it over. No timing in here.
+//! The QEMU plugin: captures what a guest executes and passes it on. It models no timing.
 //!
 //! ```text
 //! translate ──> instrumentation ──> block definitions ──┐
 //!     └ registers ──> hot callbacks ──buffers───────────┴──> stream::live::Producer ──> consumer
 //! threads, system calls, fork, exit ────────────────────┘
 //! ```
-//! The plugin interface is that of QEMU 7.2 (version 1), declared in [`api`] by hand, because
+//! The plugin interface is that of QEMU 7.2 (version 1). [`api`] declares it by hand, because
 //! Debian packages no header for it.
 
 mod access_times;
@@ -23,7 +23,7 @@ use api::{Api, Info, PluginId};
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
-/// The interface version this plugin is written for; QEMU reads it before it calls anything.
+/// The interface version that this plugin uses; QEMU reads it before calling anything.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static qemu_plugin_version: c_int = 1;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     match install(id, unsafe { &*info }, &args) {
         Ok(()) => 0,
         Err(reason) => {
-            // The only channel there is before a ring is attached; QEMU then ends.
+            // The only way to report before a ring is attached; QEMU then exits.
             eprintln!("mallacc feeder: {reason}");
             -1
         }

@@ -1,4 +1,4 @@
-//! What all threads share: the ring's producer, the threads that live, and whether we still feed.
+//! State shared by all threads: the ring's producer, the live threads, and whether we still feed.
 
 use crate::api::{Api, PluginId};
 use crate::{access_times, hot};
@@ -15,13 +15,13 @@ use stream::{StreamError, live};
 static SESSION: OnceLock<Session> = OnceLock::new();
 /// Set in a forked child: it must stay silent.
 static CHILD: AtomicBool = AtomicBool::new(false);
-/// Set once the consumer has left: what is written into the buffers is forgotten.
+/// Set once the consumer has left: words written into the buffers are discarded.
 static LEFT: AtomicBool = AtomicBool::new(false);
 /// Set once the callbacks are being removed.
 static REMOVED: AtomicBool = AtomicBool::new(false);
-/// How many threads live.
+/// Number of live threads.
 static LIVE: AtomicU32 = AtomicU32::new(0);
-/// Highest thread number of QEMU so far.
+/// Highest thread number that QEMU has used.
 static HIGHEST: AtomicU32 = AtomicU32::new(0);
 
 struct Session {
@@ -30,11 +30,11 @@ struct Session {
     inner: Mutex<Inner>,
 }
 
-/// What is behind the lock.
+/// The state behind the lock.
 pub struct Inner {
     /// The ring.
     pub producer: live::Producer,
-    /// QEMU's numbers of the living threads, with ours.
+    /// QEMU's numbers of the live threads, with ours.
     pub threads: Vec<(c_uint, u32)>,
 }
 
@@ -51,7 +51,7 @@ pub fn start(id: PluginId, api: Api, ring: &Path) -> Result<(), StreamError> {
     Ok(())
 }
 
-/// The shared part; `None` where nothing may be fed: in a forked child, or after detaching.
+/// The shared state; `None` if nothing may be fed: in a forked child, or after detaching.
 pub fn lock() -> Option<MutexGuard<'static, Inner>> {
     if is_silent() {
         return None;
@@ -65,17 +65,17 @@ pub fn is_silent() -> bool {
     CHILD.load(Relaxed) || LEFT.load(Relaxed)
 }
 
-/// Whether this process was forked off the traced one.
+/// Whether this process was forked from the traced one.
 pub fn is_child() -> bool {
     CHILD.load(Relaxed)
 }
 
-/// How many threads live.
+/// Number of live threads.
 pub fn live_threads() -> u32 {
     LIVE.load(Relaxed)
 }
 
-/// Enters a new thread.
+/// Adds a new thread.
 pub fn add_thread(vcpu: c_uint) {
     HIGHEST.fetch_max(vcpu, Relaxed);
     LIVE.fetch_add(1, Relaxed);
@@ -91,7 +91,7 @@ pub fn add_thread(vcpu: c_uint) {
     unsafe { hot::set_buffer(vcpu, head_of(buffer)) };
 }
 
-/// Publishes a thread's last events and takes it out.
+/// Publishes a thread's last events and removes it.
 pub fn remove_thread(vcpu: c_uint) {
     LIVE.fetch_sub(1, Relaxed);
     let Some(mut inner) = lock() else { return };
@@ -105,7 +105,7 @@ pub fn remove_thread(vcpu: c_uint) {
     }
 }
 
-/// Publishes a thread's buffer and gives back the one to go on with.
+/// Publishes a thread's buffer and returns the one to continue with.
 ///
 /// # Safety
 /// Called by the thread itself or while it does not run.
@@ -128,7 +128,7 @@ pub unsafe fn flush(vcpu: c_uint) -> *mut BufferHead {
     }
 }
 
-/// Publishes what all threads have, `last` last, and says that the program has ended.
+/// Publishes the events of all threads, `last` last, and marks the stream as finished.
 ///
 /// # Safety
 /// No thread executes guest code.
@@ -155,13 +155,13 @@ pub fn count_unreadable() {
     }
 }
 
-/// Removes the callbacks once nothing is fed, so that the guest runs on at QEMU's own speed.
+/// Removes the callbacks once nothing is fed, so that the guest continues at QEMU's own speed.
 ///
-/// Only from within a system call of a process with one thread: QEMU 7.2 frees the callbacks but
-/// keeps using those of the last instruction that accessed memory from a helper, unless the thread
-/// left the translated code for a system call since (mended in QEMU 8.0, "tcg: Clear plugin_mem_cbs
-/// on TB exit"). Until then, and with several threads, the callbacks write into buffers that are
-/// forgotten when full.
+/// This is done only within a system call of a process with one thread: QEMU 7.2 frees the
+/// callbacks but keeps using those of the last instruction that accessed memory from a helper,
+/// unless the thread has since left the translated code for a system call (fixed in QEMU 8.0, "tcg:
+/// Clear plugin_mem_cbs on TB exit"). Until then, and with several threads, the callbacks write
+/// into buffers that are discarded when full.
 pub fn remove_callbacks_if_silent() {
     let alone = is_child() || live_threads() == 1;
     if !is_silent() || !alone || REMOVED.swap(true, Relaxed) {
@@ -169,7 +169,7 @@ pub fn remove_callbacks_if_silent() {
     }
     if let Some(session) = SESSION.get() {
         unsafe extern "C" fn gone(_: PluginId) {}
-        // SAFETY: called on a thread of QEMU's, without locks of ours.
+        // SAFETY: called on one of QEMU's threads, while we hold no lock.
         unsafe { (session.api.reset)(session.id, gone) };
     }
 }
@@ -178,7 +178,7 @@ pub fn remove_callbacks_if_silent() {
 unsafe extern "C" fn in_child() {
     CHILD.store(true, Relaxed);
     let scrap = hot::SCRAP.load(Relaxed);
-    // A few more than there are, should QEMU not announce the child's own threads.
+    // A few more than exist, in case QEMU does not announce the child's own threads.
     for vcpu in 0..=HIGHEST.load(Relaxed).saturating_add(64) {
         // SAFETY: no other thread exists.
         unsafe { hot::set_buffer(vcpu, scrap) };

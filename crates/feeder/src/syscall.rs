@@ -1,4 +1,4 @@
-//! The little that the feeder must know of Linux system calls on x86-64.
+//! The few facts about Linux system calls on x86-64 that the feeder needs.
 //!
 //! Numbers: the kernel's `arch/x86/entry/syscalls/syscall_64.tbl`. Arguments: the calls' manual
 //! pages, section 2.
@@ -14,11 +14,11 @@ pub const EXIT_GROUP: i64 = 231;
 pub const EXECVEAT: i64 = 322;
 pub const CLONE3: i64 = 435;
 
-/// Calls after which memory that was readable may not be: mmap, mprotect, munmap, brk, mremap,
-/// shmdt.
+/// Calls after which readable memory may no longer be readable: mmap, mprotect, munmap, brk,
+/// mremap, shmdt.
 const UNMAP: [i64; 6] = [9, 10, 11, 12, 25, 67];
 
-/// Calls that wait for someone else: read, poll, readv, select, sched_yield, pause, nanosleep,
+/// Calls that may block: read, poll, readv, select, sched_yield, pause, nanosleep,
 /// connect, accept, recvfrom, recvmsg, wait4, semop, msgrcv, fcntl, flock, rt_sigtimedwait,
 /// rt_sigsuspend, io_getevents, semtimedop, clock_nanosleep, epoll_wait, mq_timedreceive, waitid,
 /// pselect6, ppoll, epoll_pwait, accept4, recvmmsg.
@@ -27,8 +27,7 @@ const BLOCKING: [i64; 29] = [
     243, 247, 270, 271, 281, 288, 299,
 ];
 
-/// How many arguments each call has, at most four counted: one digit for each number, ten numbers
-/// in a group.
+/// Number of arguments of each call, at most 4: one digit per call, ten calls per group.
 const ARGUMENTS: [&[u8; 10]; 34] = [
     b"3331222334", // read
     b"3214403443", // mprotect
@@ -66,7 +65,7 @@ const ARGUMENTS: [&[u8; 10]; 34] = [
     b"2144444444", // pkey_alloc
 ];
 
-/// How many arguments a call has, at most four counted.
+/// Number of arguments of a call, at most 4.
 fn arguments(num: i64) -> usize {
     match num {
         CLONE3 | 434 => 2, // and pidfd_open
@@ -78,11 +77,11 @@ fn arguments(num: i64) -> usize {
     }
 }
 
-/// The arguments of a call without what happens to be in the registers of those that it lacks: it
-/// may be the time or a random number, and would make every recording differ.
+/// The arguments of a call, with 0 for those that it does not take: their registers may hold the
+/// time or a random number, which would make every recording differ.
 pub fn effective(num: i64, mut args: [u64; 4]) -> [u64; 4] {
     let mut count = arguments(num);
-    // F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS take none.
+    // F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS take no argument.
     if num == FCNTL && matches!(args[1], 1 | 3 | 9 | 11 | 1025 | 1032 | 1034) {
         count = 2;
     }
@@ -92,12 +91,12 @@ pub fn effective(num: i64, mut args: [u64; 4]) -> [u64; 4] {
 
 /// Whether a call may wait for another thread.
 pub fn blocks(num: i64, args: [u64; 4]) -> bool {
-    // FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2; the others only wake.
+    // FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2; other operations only wake.
     let waits = matches!(args[1] & 0x7f, 0 | 6 | 9 | 11 | 13);
     if num == FUTEX { waits } else { BLOCKING.contains(&num) }
 }
 
-/// Whether memory that was readable may not be so after a call.
+/// Whether readable memory may no longer be readable after a call.
 pub fn unmaps(num: i64) -> bool {
     UNMAP.contains(&num)
 }
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn arguments_are_counted_as_the_manual_pages_have_them() {
-        // At least one of every group, so that a digit too many or too few is noticed.
+        // At least one of every group, so that a missing or surplus digit is detected.
         for (call, count) in [
             (libc::SYS_close, 1),
             (libc::SYS_mmap, 4),

@@ -1,4 +1,4 @@
-//! Threads, system calls, forks and the end.
+//! Threads, system calls, forks and the end of the program.
 
 use crate::api::{Api, PluginId};
 use crate::{access_times, guest, hot, session, syscall};
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use stream::event::{Control, control};
 
-/// The thread that asked for the end and its exit code: bit 63 set, thread, low 8 bits code.
+/// The thread that requested the exit, and its exit code: bit 63 set, thread, low 8 bits code.
 static EXIT: AtomicU64 = AtomicU64::new(0);
 const EXIT_KNOWN: u64 = 1 << 63;
 
@@ -16,11 +16,11 @@ const EXIT_KNOWN: u64 = 1 << 63;
 const CLONE_THREAD: u64 = 0x1_0000;
 
 thread_local! {
-    /// The first argument of the clone that is under way.
+    /// The first argument of the clone call in progress.
     static CLONE_FLAGS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Registers for all of these.
+/// Registers the callbacks for all of these.
 pub fn register(id: PluginId, api: &Api) {
     // SAFETY: the callbacks have the types that QEMU expects.
     unsafe {
@@ -102,11 +102,11 @@ unsafe extern "C" fn on_syscall_ret(_id: PluginId, vcpu: c_uint, num: i64, ret: 
 unsafe extern "C" fn on_exit(_id: PluginId, _data: *mut c_void) {
     let exit = EXIT.load(Relaxed);
     if exit & EXIT_KNOWN == 0 || session::is_silent() {
-        // The consumer learns the end from the system.
+        // The consumer learns about the end from the operating system.
         return;
     }
     let vcpu = ((exit & !EXIT_KNOWN) >> 8) as c_uint;
-    // SAFETY: QEMU holds all threads at a standstill while it ends.
+    // SAFETY: QEMU has stopped all threads while it exits.
     unsafe {
         hot::push(vcpu, &[control(Control::Exit, 0, exit & 0xff)]);
         session::finish(vcpu);

@@ -1,4 +1,4 @@
-//! Translation: blocks are numbered and their callbacks registered.
+//! Translation: numbers the blocks and registers their callbacks.
 
 use crate::api::{self, Api, PluginId, Tb};
 use crate::instrumentation::{self, Entry, Insn, Part, Rest, Role};
@@ -10,16 +10,16 @@ use stream::event;
 
 static TRANSLATOR: OnceLock<Mutex<Translator>> = OnceLock::new();
 
-/// What is known of the guest's code.
+/// What has been learned about the guest's code.
 struct Translator {
     api: Api,
     /// Numbers of the blocks, by address and bytes.
     known: HashMap<(u64, Box<[u8]>), u32>,
-    /// What translation blocks at these addresses begin with.
+    /// The rest of a cut marker at the start of the translation blocks at these addresses.
     rests: HashMap<u64, Rest>,
 }
 
-/// Registers for translations.
+/// Registers the translation callback.
 pub fn register(id: PluginId, api: &Api) {
     let _ = TRANSLATOR.set(Mutex::new(Translator {
         api: *api,
@@ -48,7 +48,7 @@ impl Translator {
     /// # Safety
     /// `tb` is the block that QEMU is translating.
     unsafe fn translate(&mut self, tb: *mut Tb) {
-        // SAFETY: by the caller's word; instructions and their bytes live as long as `tb`.
+        // SAFETY: as the caller guarantees; instructions and their bytes live as long as `tb`.
         let handles: Vec<*mut api::Insn> =
             unsafe { (0..(self.api.tb_n_insns)(tb)).map(|i| (self.api.tb_insn)(tb, i)).collect() };
         // SAFETY: as above; QEMU gives each instruction's length with its bytes.
@@ -83,7 +83,8 @@ impl Translator {
     /// Registers the callbacks of one part.
     ///
     /// # Safety
-    /// `part` is one of the plan for `tb`, whose instructions are `handles` and `insns`.
+    /// `part` is a part of the instrumentation of `tb`, whose instructions are `handles` and
+    /// `insns`.
     unsafe fn instrument(
         &mut self,
         tb: *mut Tb,
@@ -98,7 +99,7 @@ impl Translator {
             Entry::Repeated => hot::on_repeated,
         };
         let word = event::block(id) as *mut c_void;
-        // SAFETY: by the caller's word.
+        // SAFETY: as the caller guarantees.
         unsafe {
             if start == 0 {
                 (self.api.tb_exec)(tb, entered, api::NO_REGS, word);
@@ -124,13 +125,13 @@ impl Translator {
             Role::Value => (hot::on_value, event::value(index)),
             Role::ValueAndNext => (hot::on_value_and_next, event::value(index)),
         };
-        // SAFETY: by the caller's word; the callback has the type that QEMU expects.
+        // SAFETY: as the caller guarantees; the callback has the type that QEMU expects.
         unsafe {
             (self.api.insn_mem)(insn, callback, api::NO_REGS, api::MEM_RW, word as *mut c_void);
         }
     }
 
-    /// Remembers what follows a translation block that ends inside a marker.
+    /// Remembers the rest of a marker that continues in the next translation block.
     fn keep_rest(&mut self, insns: &[Insn<'_>], block: u32, base: usize, roles: &[Role]) {
         if let (false, Some(last)) = (roles.is_empty(), insns.last()) {
             let next = last.addr + last.bytes.len() as u64;
@@ -138,7 +139,7 @@ impl Translator {
         }
     }
 
-    /// The number of a part's block: known, or a new one, whose definition is handed over.
+    /// The number of a part's block. A new block is numbered and its definition handed over.
     fn number(&mut self, part: &mut Part) -> Option<u32> {
         let key = (part.block.addr, part.block.bytes.clone().into_boxed_slice());
         if let Some(&id) = self.known.get(&key) {

@@ -1,4 +1,4 @@
-//! Says where two traces part: for finding out why two runs of a program differ.
+//! Prints where two recordings diverge: for finding out why two runs of a program differ.
 //!
 //! ```text
 //! cargo run --release -p mallacc-launch --example trace_diff -- A.mtrace B.mtrace
@@ -10,14 +10,14 @@ use stream::event::{Event, decode};
 use stream::file::FileSource;
 use stream::{BlockDef, Packet, Source, StreamError};
 
-/// A trace, word by word.
+/// A recording, word by word.
 struct Words {
     source: FileSource,
     packet: Packet,
     at: usize,
     blocks: Vec<BlockDef>,
     last: Vec<u32>,
-    /// Raw words that belong to the last event.
+    /// Raw words left of the last event.
     raw: u8,
 }
 

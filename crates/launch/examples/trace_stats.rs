@@ -1,4 +1,4 @@
-//! Runs a program, or replays a trace, and prints what the stream holds.
+//! Runs a program, or replays a recording, and prints statistics of the stream.
 //!
 //! ```text
 //! cargo run --release -p mallacc-launch --example trace_stats -- [OPTIONS] -- PROG ARGS…

@@ -9,41 +9,41 @@ use std::path::Path;
 use std::process::Command;
 use stream::live::LiveRing;
 
-/// A Haswell without the features that QEMU's code generator lacks and would warn of.
+/// A Haswell without the features that QEMU's code generator lacks and would warn about.
 const CPU: &str = "Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid";
-/// QEMU's seed in deterministic runs of layout 0; any number does.
+/// QEMU's seed in deterministic runs of layout 0; any number would do.
 const SEED: u64 = 1;
-/// What each layout moves the stack by, and how many do: an odd number of 16 bytes, so that every
-/// one has lines and sets of the caches of its own.
+/// Bytes by which each layout shifts the stack, and the number of layouts. The shift is an odd
+/// multiple of 16 bytes, so that each layout uses different cache lines and sets.
 const SHIFT_BYTES: u64 = 272;
 const SHIFTS: u64 = 128;
 
 /// How to run a program.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The parts; see [`Paths::find`].
+    /// The parts that it needs; see [`Paths::find`].
     pub paths: Paths,
-    /// Fixes QEMU's seed and well-known hash seeds, the size of the environment, and the times at
+    /// Fixes QEMU's seed, well-known hash seeds, the size of the environment, and the times at
     /// which files were last read.
     pub deterministic: bool,
-    /// Which of many equally good layouts a deterministic run has: another one has another QEMU
-    /// seed, other hash seeds and another place of the stack. 0 is the usual one.
+    /// The layout of a deterministic run, one of many that are equally valid: each has its own QEMU
+    /// seed, hash seeds and stack position. 0 is the standard one.
     pub layout: u64,
     /// Variables to add to the user's environment.
     pub env: Vec<(OsString, OsString)>,
 }
 
 impl Options {
-    /// The usual run with these parts.
+    /// The standard options with these parts.
     pub fn new(paths: Paths) -> Self {
         Self { paths, deterministic: false, layout: 0, env: Vec::new() }
     }
 }
 
-/// A program that is ready to be started.
+/// A program that is ready to start.
 #[derive(Debug)]
 pub struct Prepared {
-    /// What will run.
+    /// The resolved program.
     pub program: Program,
     options: Options,
 }
@@ -51,8 +51,8 @@ pub struct Prepared {
 /// Resolves a program and checks that it can be started.
 pub fn prepare(name: &OsStr, args: &[OsString], options: Options) -> Result<Prepared, LaunchError> {
     let program = program::resolve(name, args)?;
-    // QEMU divides the values of its options at commas, the guest library divides its list of them
-    // at the separator, and the dynamic linker its list of libraries at colons and blanks.
+    // QEMU splits the values of its options at commas, the guest library splits its list of them at
+    // the separator, and the dynamic linker splits its list of libraries at colons and blanks.
     for (path, what) in [(&options.paths.feeder, ","), (&options.paths.feeder, SEPARATOR)] {
         refuse(path, what)?;
     }

@@ -1,4 +1,4 @@
-//! What an ELF file is, as far as running it goes.
+//! Inspects ELF files, as far as is needed to run them.
 
 use object::elf::{ELFCLASS64, EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -15,13 +15,13 @@ pub enum Linkage {
     Static,
 }
 
-/// Checks an ELF file; the reason why it cannot run otherwise.
+/// Checks an ELF file; the error is the reason why it cannot run.
 pub fn inspect(path: &Path) -> Result<Linkage, String> {
     let file = File::open(path).map_err(|e| format!("cannot be read ({e})"))?;
     let data = ReadCache::new(file);
     let ident = object::ReadRef::read_bytes_at(&data, 0, 20)
         .map_err(|()| "a damaged ELF file: its header is cut short".to_owned())?;
-    // e_ident[EI_CLASS] and e_machine have their places in both classes.
+    // e_ident[EI_CLASS] and e_machine have the same offsets in both classes.
     let machine = u16::from_le_bytes([ident[18], ident[19]]);
     if ident[4] != ELFCLASS64 || machine != EM_X86_64 {
         return Err(foreign(ident[4], machine));
@@ -40,7 +40,7 @@ pub fn inspect(path: &Path) -> Result<Linkage, String> {
     Ok(if dynamic { Linkage::Dynamic } else { Linkage::Static })
 }
 
-/// Names the machine of a program for another one. Numbers: ELF specification, e_machine.
+/// Names the machine of a foreign program. Numbers: ELF specification, e_machine.
 fn foreign(class: u8, machine: u16) -> String {
     let name = match machine {
         3 => "x86 (32-bit)",

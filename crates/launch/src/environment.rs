@@ -1,35 +1,35 @@
-//! The environment that the guest sees, and what QEMU itself sees of it.
+//! The guest's environment, and the part of it that QEMU itself sees.
 //!
-//! QEMU passes its own environment on. But what speaks to the dynamic linker must not reach QEMU,
-//! which is a dynamically linked program too: those variables go through QEMU's option `-E`.
+//! The guest inherits QEMU's environment. But variables for the dynamic linker must not reach QEMU,
+//! which is a dynamically linked program too: they are passed with QEMU's option `-E`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Where the ring is, for an exec that is followed.
+/// Path of the ring, for an exec that is followed.
 pub const RING: &str = "MALLACC_RING";
-/// How to start QEMU for an exec that is followed: its arguments with [`SEPARATOR`] in between.
+/// Command that starts QEMU for an exec that is followed: its arguments separated by [`SEPARATOR`].
 pub const FOLLOW: &str = "MALLACC_FOLLOW";
-/// Makes the environment's size a round number in deterministic runs.
+/// Pads the environment to a round size in deterministic runs.
 pub const PAD: &str = "MALLACC_PAD";
-/// Between the words of [`FOLLOW`]: ASCII's unit separator.
+/// Separates the words of [`FOLLOW`]: ASCII's unit separator.
 pub const SEPARATOR: &str = "\x1f";
 
-/// Seeds that are fixed in deterministic runs, from perlrun(1) and python3(1).
+/// Seeds that deterministic runs fix, from perlrun(1) and python3(1).
 const SEEDS: [&str; 4] =
     ["PERL_HASH_SEED", "PERL_INTERNAL_RAND_SEED", "PERL_RAND_SEED", "PYTHONHASHSEED"];
 
-/// The environment of a deterministic run takes up a multiple of this on the guest's stack.
+/// The size of a deterministic run's environment on the guest's stack is a multiple of this.
 const ROUND: usize = 16 << 10;
-/// What a variable takes besides its text: the pointer to it.
+/// Size of a variable besides its text: the pointer to it.
 const POINTER: usize = 8;
 
-/// Variables in the order of their names.
+/// Variables, sorted by name.
 pub type Variables = BTreeMap<OsString, OsString>;
 
-/// An environment divided between QEMU's own and the options `-E`.
+/// An environment, split between QEMU's own and the options `-E`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// QEMU's environment, which the guest inherits.
@@ -38,8 +38,8 @@ pub struct Environment {
     pub guest_only: Variables,
 }
 
-/// Builds the guest's environment from the user's. A deterministic one has a number: that of the
-/// layout, which becomes the value of the hash seeds.
+/// Builds the guest's environment from the user's. `deterministic` is the layout of a deterministic
+/// run, which becomes the value of the hash seeds.
 pub fn build(
     user: Variables,
     additions: &[(OsString, OsString)],
@@ -52,7 +52,8 @@ pub fn build(
         for name in SEEDS {
             all.insert(name.into(), layout.to_string().into());
         }
-        // Perl knows no other numbers here: 0 leaves the order of keys alone, 2 fixes it.
+        // Perl does not accept arbitrary numbers here: 0 leaves the order of keys alone, 2 makes it
+        // deterministic.
         let perturb = if layout == 0 { "0" } else { "2" };
         all.insert("PERL_PERTURB_KEYS".into(), perturb.into());
     }
@@ -64,7 +65,7 @@ pub fn build(
         }
         all.insert("LD_PRELOAD".into(), value);
     }
-    // QEMU takes a comma as the end of a variable; such a value has to go the other way.
+    // QEMU ends a variable at a comma; a value with a comma must be inherited instead.
     let guest_only = |name: &OsStr, value: &OsStr| {
         name.as_bytes().starts_with(b"LD_") && !value.as_bytes().contains(&b',')
     };
@@ -73,13 +74,13 @@ pub fn build(
 }
 
 impl Environment {
-    /// Adds the variable that makes the environment's size a round number, so that the guest's
-    /// stack begins at the same address whatever the user's variables are. `shift` bytes more move
-    /// the stack down by as much.
+    /// Adds the variable that pads the environment to a round size, so that the guest's stack
+    /// begins at the same address whatever the user's variables are. `shift` more bytes move the
+    /// stack down by that amount.
     pub fn pad(&mut self, shift: usize) {
         self.inherited.remove(OsStr::new(PAD));
         let texts = self.inherited.iter().chain(&self.guest_only);
-        // Name, equals sign, value, end of string, pointer.
+        // Name, equals sign, value, terminating zero, pointer.
         let used: usize = texts.map(|(n, v)| n.len() + v.len() + 2 + POINTER).sum();
         let used = used + PAD.len() + 2 + POINTER;
         let missing = used.next_multiple_of(ROUND) - used + shift;

@@ -1,8 +1,8 @@
-//! What can keep a program from being started.
+//! Reasons why a program cannot be started.
 
 use stream::StreamError;
 
-/// Each message says what, the value, the rule and the remedy.
+/// Each message gives what, value, rule and remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// No such program.
@@ -10,10 +10,10 @@ pub enum LaunchError {
     NotFound {
         /// As given.
         name: String,
-        /// Where it was looked for.
+        /// Where it was searched for.
         place: String,
     },
-    /// It exists and cannot be run.
+    /// The file exists but cannot be run.
     #[error("{path}: {reason}")]
     NotRunnable {
         /// The file.
@@ -31,16 +31,16 @@ pub enum LaunchError {
         /// What it is instead.
         found: String,
     },
-    /// QEMU is not there.
+    /// QEMU was not found.
     #[error(
         "{name}: not found; mallacc runs programs under QEMU's user mode: apt install qemu-user \
          (or set MALLACC_QEMU to a qemu-x86_64)"
     )]
     NoQemu {
-        /// What was looked for.
+        /// The name that was searched for.
         name: String,
     },
-    /// QEMU is of a version that will not do.
+    /// QEMU's version is not supported.
     #[error(
         "{path}: QEMU {found} will not do: {rule}; Debian 12's package qemu-user has 7.2 (MALLACC_QEMU can name another qemu-x86_64)"
     )]
@@ -59,9 +59,9 @@ pub enum LaunchError {
     MissingPart {
         /// File name.
         file: String,
-        /// Where it was looked for.
+        /// Where it was searched for.
         places: String,
-        /// The variable that names it.
+        /// The environment variable that overrides the search.
         variable: &'static str,
     },
     /// A path that QEMU's options cannot carry.

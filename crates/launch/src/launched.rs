@@ -1,11 +1,11 @@
-//! A program that runs.
+//! A running program.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use stream::live::{Fate, LiveRing, LiveSource, Stopper};
 
-/// A program that was started. Dropping it neither stops nor awaits the program.
+/// A program that has been started. Dropping it neither stops the program nor waits for it.
 pub struct Launched {
     child: Child,
     ring: Option<LiveRing>,
@@ -19,7 +19,7 @@ impl Launched {
         Self { child, ring: Some(ring), stopper, fate: Arc::default() }
     }
 
-    /// The program's stream; the first call gets it, later calls get nothing.
+    /// The program's stream; only the first call returns it.
     pub fn source(&mut self) -> Option<LiveSource> {
         let (pid, fate) = (self.child.id(), Arc::clone(&self.fate));
         let watch = move || match *fate.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -29,18 +29,19 @@ impl Launched {
         self.ring.take().map(|ring| ring.into_source(Box::new(watch)))
     }
 
-    /// The process that runs the program (QEMU's, which is the program's own number as well).
+    /// The process that runs the program (QEMU's, and therefore also the program's own process
+    /// number).
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for the program's end.
+    /// Waits for the program to end.
     pub fn wait(&mut self) -> std::io::Result<Fate> {
         let status = self.child.wait()?;
         Ok(self.remember(status))
     }
 
-    /// The program's fate, without waiting.
+    /// The program's state, without waiting.
     pub fn try_wait(&mut self) -> std::io::Result<Fate> {
         Ok(self.child.try_wait()?.map_or(Fate::Running, |status| self.remember(status)))
     }
@@ -50,7 +51,7 @@ impl Launched {
         self.child.kill()
     }
 
-    /// Lets the program run on without being traced; the source ends.
+    /// Lets the program continue without being traced; the source ends.
     pub fn detach(&self) {
         self.stopper.detach();
     }
@@ -71,7 +72,7 @@ impl Launched {
     }
 }
 
-/// The fate of a child, without collecting it: that is left to [`Launched::wait`].
+/// The state of a child, without collecting it: that is left to [`Launched::wait`].
 fn peek(pid: u32) -> Fate {
     // SAFETY: zeroes are a valid `siginfo_t`; the call fills it.
     let (result, info) = unsafe {
@@ -82,7 +83,7 @@ fn peek(pid: u32) -> Fate {
     if result != 0 {
         return Fate::Unknown;
     }
-    // SAFETY: waitid filled the fields of SIGCHLD, or left zeroes when the child runs.
+    // SAFETY: waitid has filled the fields of SIGCHLD, or left zeroes if the child is running.
     let (who, status) = unsafe { (info.si_pid(), info.si_status()) };
     match (who, info.si_code) {
         (0, _) => Fate::Running,

@@ -1,4 +1,4 @@
-//! Finds a program, starts it under QEMU with the feeder and the guest allocator, and yields its
+//! Finds a program, starts it under QEMU with the feeder and the guest allocator, and provides its
 //! stream.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Where the parts are: QEMU, the plugin, the guest library.
+//! Locates the parts: QEMU, the plugin, the guest library.
 
 use crate::LaunchError;
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use std::process::Command;
 pub const FEEDER: &str = "libmallacc_feeder.so";
 /// File name of the guest library.
 pub const GUEST: &str = "libmallacc_guest.so";
-/// File name of the recorder of allocations.
+/// File name of the allocation recorder.
 pub const RECORDER: &str = "libmallacc_recorder.so";
 /// Overrides the search for the plugin.
 pub const FEEDER_VARIABLE: &str = "MALLACC_FEEDER";
@@ -20,17 +20,17 @@ pub const GUEST_VARIABLE: &str = "MALLACC_GUEST";
 pub const RECORDER_VARIABLE: &str = "MALLACC_RECORDER";
 /// File name of the program that replays allocations under the simulator.
 pub const DRIVER: &str = "mallacc-sma-driver";
-/// Overrides the search for it.
+/// Overrides the search for that program.
 pub const DRIVER_VARIABLE: &str = "MALLACC_SMA_DRIVER";
 /// Overrides the search for QEMU.
 pub const QEMU_VARIABLE: &str = "MALLACC_QEMU";
 /// QEMU's name.
 pub const QEMU: &str = "qemu-x86_64";
 
-/// The first version whose code generator knows AVX2, which the modelled machine has (QEMU 7.2's
+/// The first version whose code generator supports AVX2, which the modelled machine has (QEMU 7.2's
 /// change log, "x86").
 const QEMU_MIN: (u32, u32) = (7, 2);
-/// The first version that no longer serves version 1 of the plugin interface.
+/// The first version that no longer supports version 1 of the plugin interface.
 const QEMU_END: (u32, u32) = (9, 0);
 
 /// The parts that a run needs.
@@ -40,12 +40,12 @@ pub struct Paths {
     pub qemu: PathBuf,
     /// The plugin.
     pub feeder: PathBuf,
-    /// The preloaded allocator; without one the program keeps its own.
+    /// The preloaded allocator; if not set, the program keeps its own.
     pub guest: Option<PathBuf>,
 }
 
 impl Paths {
-    /// Finds all parts; checks QEMU's version.
+    /// Locates all parts; checks QEMU's version.
     pub fn find() -> Result<Self, LaunchError> {
         Ok(Self { qemu: qemu()?, feeder: feeder()?, guest: Some(guest()?) })
     }
@@ -56,24 +56,24 @@ pub fn feeder() -> Result<PathBuf, LaunchError> {
     built(FEEDER, FEEDER_VARIABLE)
 }
 
-/// The recorder of allocations: as the plugin.
+/// The allocation recorder, located like the plugin.
 pub fn recorder() -> Result<PathBuf, LaunchError> {
     built(RECORDER, RECORDER_VARIABLE)
 }
 
-/// The driver of the allocators' study: as the plugin.
+/// The driver of the allocators' study, located like the plugin.
 pub fn driver() -> Result<PathBuf, LaunchError> {
     built(DRIVER, DRIVER_VARIABLE)
 }
 
 fn built(file: &str, variable: &'static str) -> Result<PathBuf, LaunchError> {
     let mut places = beside_executable();
-    // Tests lie one directory below the libraries of their build.
+    // Tests are one directory below their build's libraries.
     places.extend(executable_dir().and_then(|d| Some(d.parent()?.to_path_buf())));
     part(file, variable, places)
 }
 
-/// The guest library: as the plugin, or in the source tree that this executable was built in.
+/// The guest library, located like the plugin or in the source tree of this build.
 pub fn guest() -> Result<PathBuf, LaunchError> {
     let mut places = beside_executable();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
@@ -81,7 +81,7 @@ pub fn guest() -> Result<PathBuf, LaunchError> {
     part(GUEST, GUEST_VARIABLE, places)
 }
 
-/// QEMU, with its version checked.
+/// QEMU; its version is checked.
 pub fn qemu() -> Result<PathBuf, LaunchError> {
     let name = std::env::var_os(QEMU_VARIABLE).unwrap_or_else(|| QEMU.into());
     let found = search(&name, std::env::var_os("PATH").as_deref())
@@ -118,7 +118,7 @@ fn check_version(path: &Path, text: &str) -> Result<(), LaunchError> {
     Ok(())
 }
 
-/// A program like a shell finds it: with a slash as it is, else on `path`.
+/// Finds a program as a shell does: a name with a slash as it is, other names on `path`.
 pub fn search(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
@@ -127,7 +127,7 @@ pub fn search(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
         let file = PathBuf::from(name);
         return file.exists().then_some(file);
     }
-    // The system's default where PATH is not set, as in glibc's execvp.
+    // The system's default if PATH is not set, as in glibc's execvp.
     let default = OsString::from("/bin:/usr/bin");
     let dirs: Vec<PathBuf> = std::env::split_paths(path.unwrap_or(&default)).collect();
     // An empty entry is the current directory.
@@ -135,7 +135,7 @@ pub fn search(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     files.map(|d| d.join(name)).find(|f| is_executable(f))
 }
 
-/// Whether a file could be executed by someone.
+/// Whether anyone may execute a file.
 pub fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
@@ -154,7 +154,7 @@ fn part(file: &str, variable: &'static str, dirs: Vec<PathBuf>) -> Result<PathBu
         Some(path) => vec![PathBuf::from(path)],
         None => dirs.iter().map(|d| d.join(file)).collect(),
     };
-    // The guest may change its directory, and its exec needs the paths as well.
+    // Absolute, because the guest may change its directory, and its exec needs the paths as well.
     let found = candidates.iter().find_map(|c| c.canonicalize().ok().filter(|c| c.is_file()));
     found.ok_or_else(|| {
         let places: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();

@@ -1,4 +1,4 @@
-//! From what the user typed to the ELF file that runs, with its arguments.
+//! Resolves what the user typed to the ELF file that runs, with its arguments.
 
 use crate::script::{self, HEAD};
 use crate::{LaunchError, Linkage, elf, paths};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Linux gives up after this many interpreters of interpreters.
+/// Maximum depth of nested interpreters, as in Linux.
 const DEPTH_MAX: usize = 5;
 
 /// A program that can run.
@@ -15,7 +15,7 @@ const DEPTH_MAX: usize = 5;
 pub struct Program {
     /// The ELF file.
     pub path: PathBuf,
-    /// Arguments, beginning with the name of the program.
+    /// Arguments, starting with the program's name.
     pub argv: Vec<OsString>,
     /// How it is linked.
     pub linkage: Linkage,
@@ -23,7 +23,7 @@ pub struct Program {
     pub script: Option<PathBuf>,
 }
 
-/// Resolves a name and its arguments like a shell and the system would.
+/// Resolves a name and its arguments as a shell and the system do.
 pub fn resolve(name: &OsStr, args: &[OsString]) -> Result<Program, LaunchError> {
     resolve_on(name, args, std::env::var_os("PATH").as_deref())
 }
@@ -46,7 +46,7 @@ fn resolve_on(
         }
         let (interpreter, front) = interpreter_of(&path, &head, search)?;
         script.get_or_insert_with(|| path.clone());
-        // The script's own path takes the place of the name.
+        // The script's own path replaces the name.
         argv[0] = path.into_os_string();
         argv.splice(0..0, front);
         path = interpreter;
@@ -57,7 +57,7 @@ fn resolve_on(
     })
 }
 
-/// The interpreter of a file that is no ELF, and the arguments to put before the file's path.
+/// The interpreter of a file that is not an ELF file, and the arguments to insert before its path.
 fn interpreter_of(
     path: &Path,
     head: &[u8],
@@ -77,7 +77,8 @@ fn interpreter_of(
         front.extend(found.arg);
         return Ok((found.path, front));
     }
-    // POSIX has a shell run a text file without `#!` itself; its first line tells text.
+    // In POSIX, the shell itself runs a text file without `#!`; the first line shows whether it is
+    // text.
     let first = head.split(|&b| b == b'\n').next().unwrap_or_default();
     if first.is_empty() || first.contains(&0) {
         let found = if head.is_empty() { "an empty file" } else { "neither" };

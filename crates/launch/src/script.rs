@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Linux reads this much of a file to find its interpreter (BINPRM_BUF_SIZE, since 5.1).
+/// Linux reads this many bytes of a file to find its interpreter (BINPRM_BUF_SIZE, since 5.1).
 pub const HEAD: usize = 256;
 
-/// An interpreter and the one argument that a `#!` line can give it.
+/// An interpreter and the single argument that a `#!` line can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpreter {
     /// The interpreter.
@@ -16,8 +16,8 @@ pub struct Interpreter {
     pub arg: Option<OsString>,
 }
 
-/// The interpreter of a script whose first bytes are `head`; `None` when it does not begin with
-/// `#!` and a name.
+/// The interpreter of a script whose first bytes are `head`; `None` if it does not begin with `#!`
+/// and a name.
 pub fn interpreter(head: &[u8]) -> Option<Interpreter> {
     let line = head.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
     let line = line.trim_ascii();
@@ -30,9 +30,8 @@ pub fn interpreter(head: &[u8]) -> Option<Interpreter> {
     Some(Interpreter { path: PathBuf::from(OsStr::from_bytes(path)), arg })
 }
 
-/// What `env` would run when it is a script's interpreter, with arguments: `env NAME` and
-/// `env -S NAME ARGS…` without quoting, variables or options. `None` for anything else: then `env`
-/// runs itself.
+/// What `env` would run as a script's interpreter, with arguments: `env NAME` and `env -S NAME
+/// ARGS…` without quoting, variables or options. `None` for anything else: then `env` itself runs.
 pub fn through_env(of: &Interpreter) -> Option<Vec<OsString>> {
     if of.path.file_name()? != "env" {
         return None;

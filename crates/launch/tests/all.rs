@@ -1,5 +1,5 @@
-//! Programs started under QEMU, and what their streams hold. One program for all test files, so
-//! that little is linked.
+//! Programs started under QEMU, and the contents of their streams. All test files form one program,
+//! to save linking.
 
 mod common;
 mod counting;

@@ -1,9 +1,9 @@
-//! What the stream counts, against what programs are known to do.
+//! The stream's counts, compared with what programs are known to do.
 
 use crate::common::{Bench, Tally, deterministic, run};
 use std::process::Command;
 
-/// What a program does more with the second arguments than with the first.
+/// How much more a program does with the second arguments than with the first.
 fn difference(program: &str, less: &[&str], more: &[&str]) -> Option<[u64; 3]> {
     let tally = |args: &[&str]| -> Option<Tally> {
         Some(run(deterministic()?, &[&[program], args].concat()).tally)
@@ -37,10 +37,10 @@ fn wide_accesses_come_in_pieces_of_eight_bytes() {
 fn a_repeated_string_instruction_counts_once_with_all_its_accesses() {
     let bench = Bench::new();
     let program = bench.compile("repeat.c", &[]);
-    // The same number of digits, so that reading the numbers takes the same path.
+    // Same number of digits, so that reading the numbers takes the same path.
     let Some(bytes) = difference(&program, &["1000", "1"], &["3000", "1"]) else { return };
     assert_eq!(bytes, [0, 2000, 2000]);
-    // A buffer is full after so many words, and the instruction is entered once more in the next.
+    // A buffer is full after this many words, and the instruction is entered again in the next one.
     let words = 2 * 100_000;
     let entries = words / stream::live::layout::FULL_WORDS as u64 + 1;
     let Some(long) = difference(&program, &["100000", "1"], &["200000", "1"]) else { return };
@@ -65,7 +65,7 @@ fn compiled_work_counts_as_many_instructions_as_valgrind_counts() {
     let Some([instructions, ..]) = difference(&program, &["2"], &["9"]) else { return };
     let expected = valgrind("9") - valgrind("2");
     assert!(expected > 1_000_000, "enough work to compare: {expected}");
-    // Valgrind counts what the processor retires, instruction for instruction.
+    // Valgrind counts retired instructions one by one.
     let off = instructions.abs_diff(expected);
     assert!(off * 10_000 <= expected, "{instructions} here, {expected} under valgrind");
 }

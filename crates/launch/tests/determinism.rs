@@ -1,7 +1,6 @@
-//! All runs of one program give the same stream, word for word.
+//! All runs of a program give the same stream, word for word.
 //!
-//! Two runs each, or as many as `MALLACC_REPEATS` says, with all processors busy besides
-//! (`make test-repeats`).
+//! Each runs twice, or `MALLACC_REPEATS` times with all processors kept busy (`make test-repeats`).
 
 use crate::common::{Bench, deterministic, options, run};
 use mallacc_launch::Options;
@@ -11,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-/// How often each program runs.
+/// Number of runs of each program.
 fn repeats() -> usize {
     let asked = std::env::var("MALLACC_REPEATS").ok();
     asked.map_or(2, |text| text.parse::<usize>().expect("MALLACC_REPEATS is a number").max(2))
 }
 
-/// Keeps all processors busy while it lives, if many repetitions were asked for.
+/// Keeps all processors busy while it exists, if many repetitions were requested.
 struct Busy(Arc<AtomicBool>, Vec<JoinHandle<()>>);
 
 impl Busy {
@@ -44,7 +43,7 @@ impl Drop for Busy {
     }
 }
 
-/// Runs a program again and again, `between` before each run but the first.
+/// Runs a program repeatedly, calling `between` before each run but the first.
 fn same_every_time(program: &[&str], mut between: impl FnMut()) {
     let Some(options) = deterministic() else { return };
     let _busy = Busy::start();
@@ -77,7 +76,7 @@ fn python_with_sets_repeats_exactly() {
     }
 }
 
-/// A file that was written a day ago, and last read at a time that is a whole number of seconds.
+/// A file that was written a day ago and last read at a whole second.
 fn file(bench: &Bench) -> (String, SystemTime) {
     let path = bench.0.path().join("file");
     let day = Duration::from_secs(24 * 60 * 60);
@@ -91,8 +90,9 @@ fn set_times(path: &str, times: FileTimes) {
     File::options().write(true).open(path).unwrap().set_times(times).unwrap();
 }
 
-/// Python makes numbers of a file's times, and takes a shorter way for 0 nanoseconds. So the first
-/// run on a fresh machine differed from the second, which saw what the first had read.
+/// Python converts a file's times to numbers and takes a shorter path for 0 nanoseconds. So the
+/// first run on a fresh machine used to differ from the second, which saw the time of the first
+/// one's reads.
 #[test]
 fn python_that_looks_at_a_file_repeats_exactly_though_the_file_is_read_in_between() {
     if !skips::have("/usr/bin/python3") {

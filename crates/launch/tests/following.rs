@@ -1,4 +1,4 @@
-//! A program that replaces itself goes on being traced.
+//! A program that replaces itself continues to be traced.
 
 use crate::common::{Bench, options, run};
 use mallacc_launch::Fate;

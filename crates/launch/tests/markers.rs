@@ -1,4 +1,4 @@
-//! Marker values against what they mean: free lists behave like lists.
+//! Marker values compared with their meaning: free lists behave like lists.
 
 use crate::common::{Bench, options, run_each};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl Reader {
                     self.current.clone_from(&self.blocks[id as usize]);
                 }
                 Event::Value { insn } => {
-                    // Markers without values come to their turn with the next one.
+                    // Markers without values are removed together with the next one.
                     self.current.retain(|s| s.op.values() > 0);
                     let site = self.current[0];
                     let operand = self.values.len().min(site.op.operands() - 1);
@@ -58,7 +58,8 @@ fn what_a_prefetch_marker_reads_is_what_the_next_pop_finds() {
     let bench = Bench::new();
     let program = bench.compile("alloc.c", &[]);
     let mut reader = Reader::default();
-    // Class to the list's head and the word it points to, while nothing else changes the list.
+    // Maps each class to its list's head and the word there, as long as nothing else changes the
+    // list.
     let mut lists: HashMap<u64, (u64, u64)> = HashMap::new();
     let (mut class, mut confirmed, mut sizes) = (0, 0, 0);
     let run = run_each(options, &[&program], |packet| {

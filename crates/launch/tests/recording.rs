@@ -1,4 +1,4 @@
-//! A recording replays exactly what was live.
+//! A recording replays exactly the live stream.
 
 use crate::common::{Bench, Tally, deterministic, run_each};
 use std::path::Path;
@@ -30,10 +30,10 @@ fn a_recording_replays_what_was_live_word_for_word_and_takes_little_room() {
     assert_eq!(totals.packets, live.packets);
     let replayed = replay(&path).unwrap();
     assert_eq!(replayed, live);
-    // Another live run of the same program is the same stream as well.
+    // Another live run of the same program also gives the same stream.
     assert_eq!(run_each(options, &[&program], |_| ()).unwrap().tally, live);
     let size = std::fs::metadata(&path).unwrap().len();
-    // Raw, a word is 8 bytes.
+    // Uncompressed, a word is 8 bytes.
     assert!(size * 10 < totals.words * 8, "{size} bytes for {} words", totals.words);
 }
 

@@ -1,4 +1,4 @@
-//! Programs of all sorts run as they would natively, and their streams end as they did.
+//! Programs of all kinds run as they would natively, and their streams end as they did.
 
 use crate::common;
 
@@ -62,7 +62,7 @@ fn threads_are_told_apart_and_all_of_them_end() {
     let Some(options) = options() else { return };
     let bench = Bench::new();
     let program = bench.compile("threads.c", &["-pthread"]);
-    // Few, and more than the ring has buffers for.
+    // Few threads, and more than the ring has buffers.
     for n in [3, 70] {
         let run = run(options.clone(), &[&program, &n.to_string()]);
         assert_eq!((run.stdout.as_str(), run.fate), ("joined\n", Fate::Exited(0)));
@@ -171,7 +171,7 @@ fn signals_reach_the_program() {
         tally.add(&packet);
         if !sent && std::fs::read_to_string(files[1].path()).unwrap() == "ready " {
             sent = true;
-            // SAFETY: our own child, which is not yet awaited.
+            // SAFETY: our own child, which has not been waited for yet.
             assert_eq!(unsafe { libc::kill(launched.pid() as i32, libc::SIGINT) }, 0);
         }
     }

@@ -1,4 +1,4 @@
-//! Writes an operation stream of a small size-class allocator under random load, as a sample of
+//! Writes the operation stream of a small size-class allocator under random load, as a sample of
 //! the format and as input for the RTL bench:
 //! `cargo run -p mallacc-mcache --example ops [OPERATIONS [SEED]] > file.ops`.
 
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use mallacc_mcache::ops::{Op, Writer};
 
-/// Lets the stream go to a file; a failed write ends the program.
+/// Writes the stream to standard output; a failed write ends the program.
 struct Out(io::BufWriter<io::Stdout>);
 
 impl fmt::Write for Out {

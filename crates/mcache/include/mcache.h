@@ -1,8 +1,8 @@
 /* The pure malloc cache as a C library: golden model of the RTL.
  *
  * Build:  cargo rustc -p mallacc-mcache --features capi --crate-type staticlib --release
- * One call is one operation of the hardware's request port (docs/isa.md). Operands an operation
- * does not name are ignored, results it does not name are 0.
+ * One call is one operation of the hardware's request port (docs/isa.md). Operands that an
+ * operation does not name are ignored; results that it does not name are 0.
  */
 #ifndef MALLACC_MCACHE_H
 #define MALLACC_MCACHE_H

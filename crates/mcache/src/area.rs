@@ -1,5 +1,5 @@
 //! What a malloc cache costs in silicon: the paper's analytic estimate, scaled to other sizes, and
-//! the figures of our own synthesis beside it, at the sizes that were synthesised.
+//! beside it the figures of our own synthesis, at the sizes that were synthesised.
 
 /// An area estimate in um^2 at 28 nm, by part.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub fn sram_bits(pointer_bits: u8) -> u32 {
 impl Estimate {
     /// The paper's estimate for another size: arrays in proportion to the entries, the read part
     /// also to the bits that the pointers take. CACTI's arrays of this size have a fixed part too,
-    /// so small caches come out somewhat too small. Without the class index there is nothing to
-    /// compute.
+    /// so the estimate for small caches is somewhat too low. Without the class index there is
+    /// nothing to compute.
     pub fn scaled(entries: u8, pointer_bits: u8, index: bool) -> Self {
         let of_entries = f64::from(entries) / f64::from(PAPER_ENTRIES);
         let of_bits = f64::from(sram_bits(pointer_bits)) / f64::from(sram_bits(PAPER_POINTER_BITS));
@@ -42,7 +42,7 @@ impl Estimate {
         }
     }
 
-    /// All parts together.
+    /// The sum of the parts.
     pub fn total_um2(&self) -> f64 {
         self.cam_um2 + self.sram_um2 + self.index_um2
     }
@@ -112,7 +112,7 @@ pub const SYNTHESISED: [Synthesis; 24] = [
     row(32, 48, Storage::Latch, 15989, 2163.83, 37103, 1057.2, (10939, 18753)),
 ];
 
-/// The figures of a configuration that was synthesised. There are none between those sizes.
+/// The figures of a configuration that was synthesised; sizes in between have none.
 pub fn synthesised(entries: u8, pointer_bits: u8, storage: Storage) -> Option<&'static Synthesis> {
     SYNTHESISED.iter().find(|row| {
         (row.entries, row.pointer_bits, row.storage) == (entries, pointer_bits, storage)

@@ -9,12 +9,12 @@ const NONE: u8 = u8::MAX;
 
 /// A malloc cache. See the crate's documentation.
 ///
-/// The arrays are indexed by the entry's number. `number_of` is the class CAM of the hardware,
-/// turned around for speed; `stamp` holds last uses and yields the LRU ranks.
+/// The arrays are indexed by the entry's number. `number_of` is the hardware's class CAM, inverted
+/// for speed; `stamp` holds last uses and yields the LRU ranks.
 #[derive(Clone, Debug)]
 pub struct MallocCache {
     pub(crate) config: Config,
-    /// Range bounds; an invalid entry has lo > hi and so matches nothing. Bounds have 20 bits.
+    /// Range bounds of 20 bits; an invalid entry has lo > hi and so matches nothing.
     lo: [i32; ENTRIES],
     hi: [i32; ENTRIES],
     class: [u8; ENTRIES],
@@ -26,9 +26,9 @@ pub struct MallocCache {
     clock: u64,
     /// Bit per entry: the entry is valid.
     pub(crate) valid: u64,
-    /// Bit per entry: a prefetch is out on the memory port.
+    /// Bit per entry: a prefetch is outstanding on the memory port.
     pub(crate) pending: u64,
-    /// Bit per entry: the prefetch that is out still belongs to the entry, which it blocks.
+    /// Bit per entry: the outstanding prefetch still belongs to the entry and blocks it.
     pub(crate) blocked: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct Entry {
     pub number: u8,
     /// Size class.
     pub class: u8,
-    /// Bytes a block holds.
+    /// Bytes that a block holds.
     pub alloc_size: u32,
     /// Smallest key of the range.
     pub lo: u32,
@@ -81,7 +81,8 @@ impl MallocCache {
         self.config
     }
 
-    /// Switches the class index on or off; a change empties the cache, whose ranges lose meaning.
+    /// Switches the class index on or off; a change empties the cache, as its ranges become
+    /// meaningless.
     pub fn set_index(&mut self, on: bool) {
         if self.config.index != on {
             self.config.index = on;
@@ -89,7 +90,8 @@ impl MallocCache {
         }
     }
 
-    /// `mcszlookup`: the class and block size of a requested size. A hit is a use of the entry.
+    /// `mcszlookup`: the class and block size of a requested size. A hit counts as a use of the
+    /// entry.
     #[inline]
     pub fn lookup(&mut self, size: u64) -> Option<Mapping> {
         let number = self.number_of_key(self.config.key(size)? as i32)?;
@@ -98,8 +100,8 @@ impl MallocCache {
     }
 
     /// `mcszupdate`: teaches the cache that requests of `size` bytes get `alloc_size`-byte blocks
-    /// of `class`. Ranges of other classes that overlap with the new one are dropped with their
-    /// entries, so ranges stay disjoint and the last update wins.
+    /// of `class`. Entries of other classes whose ranges overlap the new one are dropped, so ranges
+    /// stay disjoint and the last update wins.
     pub fn update(&mut self, size: u64, alloc_size: u64, class: u32) -> Updated {
         let mut updated = Updated { kind: Update::Unchanged, evicted: None, overlaps: 0 };
         let (lo, hi) = match self.range(size, alloc_size, class) {
@@ -143,8 +145,8 @@ impl MallocCache {
         updated
     }
 
-    /// Empties the cache, as at a switch to another process or thread. Prefetches that are out
-    /// fill nothing when they return.
+    /// Empties the cache, as at a switch to another process or thread. Outstanding prefetches fill
+    /// nothing when they return.
     pub fn flush(&mut self) {
         while self.valid != 0 {
             self.remove(self.valid.trailing_zeros() as usize);
@@ -156,7 +158,7 @@ impl MallocCache {
         (0..self.config.entries).filter_map(|number| self.entry(number))
     }
 
-    /// The entry of a number, if it is valid.
+    /// The entry with this number, if it is valid.
     pub fn entry(&self, number: u8) -> Option<Entry> {
         let at = usize::from(number);
         let all = usize::from(self.config.entries);
@@ -188,14 +190,14 @@ impl MallocCache {
         self.stamp[number] = self.clock;
     }
 
-    /// Drops what is known of the entry's list, and with it the prefetch that is out.
+    /// Drops what is known of the entry's list, and its outstanding prefetch with it.
     #[inline]
     pub(crate) fn drop_list(&mut self, number: usize) {
         (self.head[number], self.next[number]) = (0, 0);
         self.blocked &= !(1 << number);
     }
 
-    /// Drops an entry. The memory port may still owe it a prefetch: `pending` stays.
+    /// Drops an entry. The memory port may still have to return a prefetch: `pending` stays.
     pub(crate) fn remove(&mut self, number: usize) {
         self.drop_list(number);
         self.number_of[usize::from(self.class[number])] = NONE;
@@ -203,7 +205,7 @@ impl MallocCache {
         self.valid &= !(1 << number);
     }
 
-    /// The entry whose range holds the key. At most one does, so adding up is choosing.
+    /// The entry whose range holds the key. At most one does, so a sum selects it.
     #[inline]
     fn number_of_key(&self, key: i32) -> Option<usize> {
         let used = usize::from(self.config.entries);
@@ -215,7 +217,7 @@ impl MallocCache {
         (hit != 0).then(|| hit as usize - 1)
     }
 
-    /// The range an update asks for, or which promise it breaks.
+    /// The range that an update asks for, or the promise that it breaks.
     fn range(&self, size: u64, alloc_size: u64, class: u32) -> Result<(i32, i32), Violation> {
         if class > CLASS_MAX {
             return Err(Violation::Class);
@@ -248,7 +250,7 @@ impl MallocCache {
         dropped
     }
 
-    /// A free entry: the first invalid one, else the least recently used entry.
+    /// An entry to fill: the first invalid one, else the least recently used one.
     fn make_room(&mut self, evicted: &mut Option<u8>) -> usize {
         let free = self.valid.trailing_ones() as usize;
         let used = usize::from(self.config.entries);

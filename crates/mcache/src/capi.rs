@@ -1,7 +1,7 @@
 //! C interface, declared in `include/mcache.h`; the RTL test bench links against it.
 //!
 //! One call executes one operation of the hardware's request port and returns what the response
-//! port shows, so the bench compares field by field.
+//! port shows, so that the bench can compare field by field.
 
 use crate::{
     Config, Fill, Issue, MallocCache, Pop, Push, Returned, Sampler, Speculative, Ticket, Update,
@@ -24,11 +24,12 @@ pub struct McacheResult {
     pub b: u64,
     /// The zero flag of the instruction.
     pub hit: u8,
-    /// Repeat later, nothing changed.
+    /// Nothing changed; repeat the operation later.
     pub wait: u8,
-    /// The operands break the contract.
+    /// The operands violate the contract.
     pub violation: u8,
-    /// A prefetch was issued: its ticket plus 1; or what a return did: 1 Head, 2 Next, 3 nothing.
+    /// Of a prefetch that was issued: its ticket plus 1. Of a return: 1 filled Head, 2 Next, 3
+    /// nothing.
     pub fill: u8,
 }
 
@@ -74,7 +75,7 @@ impl OpCode {
     ];
 }
 
-/// A new cache, or null if a parameter is out of range. `mcache_free` takes it back.
+/// A new cache, or null if a parameter is out of range. Release it with `mcache_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn mcache_new(
     entries: u8,
@@ -96,7 +97,7 @@ pub extern "C" fn mcache_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mcache_free(handle: *mut McacheHandle) {
     if !handle.is_null() {
-        // SAFETY: the caller promises that it came from `mcache_new`, which made it from a box.
+        // SAFETY: the caller promises that it came from `mcache_new`, which created it from a box.
         drop(unsafe { Box::from_raw(handle) });
     }
 }
@@ -134,7 +135,7 @@ impl McacheHandle {
     /// Executes one operation as the hardware's port would.
     fn op(&mut self, op: OpCode, [a, b, c]: [u64; 3]) -> McacheResult {
         let cache = &mut self.cache;
-        // A class above 32 bits is as wrong as one above 8.
+        // A class wider than 32 bits is as invalid as one wider than 8.
         let class = u32::try_from(a).unwrap_or(u32::MAX);
         let mut result = McacheResult::default();
         match op {
@@ -203,7 +204,7 @@ pub unsafe extern "C" fn mcache_entry(
     number: u8,
     out: *mut u64,
 ) -> u8 {
-    // SAFETY: the caller promises a live handle that nobody changes meanwhile.
+    // SAFETY: the caller promises a live handle that nothing changes meanwhile.
     let cache = unsafe { &(*handle).cache };
     let Some(e) = cache.entry(number) else { return 0 };
     let fields = [

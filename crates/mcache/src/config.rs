@@ -1,14 +1,14 @@
-//! What a malloc cache can be configured to, and the class index.
+//! The parameters of a malloc cache, and the class index.
 
 use core::fmt;
 
-/// The most entries a cache can have; the paper's sweep ends at 32 (Figure 17).
+/// The most entries that a cache can have; the paper's sweep ends at 32 (Figure 17).
 pub const ENTRIES_MAX: u8 = 64;
 /// The largest size class: 8 bits (paper, section 6.4).
 pub const CLASS_MAX: u32 = 0xff;
-/// The largest size an entry can hold: 20 bits (paper, section 6.4).
+/// The largest size that an entry can hold: 20 bits (paper, section 6.4).
 pub const SIZE_MAX: u64 = 0xf_ffff;
-/// The largest class index a range can hold: 12 bits (paper, section 6.4).
+/// The largest class index that a range can hold: 12 bits (paper, section 6.4).
 pub const INDEX_MAX: u32 = 0xfff;
 
 /// Parameters of a malloc cache.
@@ -30,7 +30,7 @@ impl Config {
         Self { entries, index: true, key_bits: 20, pointer_bits: 48 }
     }
 
-    /// Says what is wrong with the parameters, if anything.
+    /// Checks the parameters; the error names the one out of range.
     pub const fn check(&self) -> Result<(), ConfigError> {
         let (what, value, low, high) = if self.entries < 1 || self.entries > ENTRIES_MAX {
             ("entries", self.entries, 1, ENTRIES_MAX)
@@ -44,7 +44,7 @@ impl Config {
         Err(ConfigError { what, value, low, high })
     }
 
-    /// The range key of a size: its class index, or itself; `None` if it cannot be cached.
+    /// The range key of a size: its class index, or the size itself; `None` if it cannot be cached.
     pub fn key(&self, size: u64) -> Option<u32> {
         let size = u32::try_from(size).ok().filter(|&size| u64::from(size) <= SIZE_MAX)?;
         if self.index {
@@ -54,7 +54,7 @@ impl Config {
         }
     }
 
-    /// Whether a pointer can be held without losing bits.
+    /// Whether a pointer can be stored without losing bits.
     pub const fn fits(&self, pointer: u64) -> bool {
         self.pointer_bits == 64 || pointer >> self.pointer_bits == 0
     }

@@ -2,7 +2,7 @@
 //!
 //! A malloc cache keeps, for a few size classes, the mapping from requested sizes to the class and
 //! copies of the first two objects of the class's free list (Mallacc paper, section 4.1). The free
-//! list in memory stays the truth. What software promises and what the cache guarantees is in
+//! list in memory remains authoritative. What software promises and what the cache guarantees is in
 //! `docs/isa.md`; in short:
 //!
 //! - a valid Head is the true first object, a valid Next is the one after it;

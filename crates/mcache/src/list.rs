@@ -5,8 +5,8 @@ use crate::config::CLASS_MAX;
 use crate::outcome::{Fill, Issue, Pop, Push, Returned, Speculative, Ticket, Violation};
 
 impl MallocCache {
-    /// `mchdpop`: the first two objects of the class's list if both are known; else what is known
-    /// is dropped, because software pops now.
+    /// `mchdpop`: the first two objects of the class's list if both are known; otherwise what is
+    /// known is dropped, because software pops now.
     #[inline]
     pub fn pop(&mut self, class: u32) -> Pop {
         let Some(number) = self.number_of_class(class) else { return Pop::Miss };
@@ -50,9 +50,9 @@ impl MallocCache {
 
     /// First half of `mcnxtprefetch`: whether to load the word at `address`.
     ///
-    /// [`Fill::Next`] wants the cached Head as address: only the word at the true head can be
-    /// Next. If Head was dropped since the pop (an interrupt, a squash), the load would not bring
-    /// in the head, so there is none. [`Fill::Head`] wants the object that software just popped.
+    /// [`Fill::Next`] expects the cached Head as its address: only the word at the true head can be
+    /// Next. If Head was dropped since the pop (an interrupt, a squash), the load could not restore
+    /// Head, so none is issued. [`Fill::Head`] expects the object that software just popped.
     #[inline]
     pub fn prefetch_issue(&mut self, class: u32, fill: Fill, address: u64) -> Issue {
         let Some(number) = self.number_of_class(class) else { return Issue::Absent };
@@ -75,7 +75,7 @@ impl MallocCache {
     }
 
     /// Second half of `mcnxtprefetch`: the word has arrived. It becomes Head if there is none,
-    /// else Next; every issued prefetch must return once (with 0 after a fault).
+    /// otherwise Next; every issued prefetch must return once (with 0 after a fault).
     #[inline]
     pub fn prefetch_return(&mut self, ticket: Ticket, value: u64) -> Returned {
         let number = usize::from(ticket.0);
@@ -98,7 +98,7 @@ impl MallocCache {
         }
     }
 
-    /// Issue and return in one step, for a user who handles everything in program order.
+    /// Issue and return in one step, for users that handle everything in program order.
     #[inline]
     pub fn prefetch(&mut self, class: u32, fill: Fill, address: u64, value: u64) -> Returned {
         match self.prefetch_issue(class, fill, address) {
@@ -115,15 +115,15 @@ impl MallocCache {
         }
     }
 
-    /// `mcflush` of the list parts only: every class's list changed, the size classes did not.
+    /// `mcflush` of the list parts only: every class's list changed, but the size classes did not.
     pub fn flush_lists(&mut self) {
         for number in 0..usize::from(self.config.entries) {
             self.drop_list(number);
         }
     }
 
-    /// Takes back an operation that was executed and is squashed, without an undo log: what it
-    /// may have spoiled is dropped. Lookups leave nothing to take back.
+    /// Undoes an operation that was executed and is squashed, without an undo log: everything that
+    /// it may have corrupted is dropped. Lookups leave nothing to undo.
     pub fn squash(&mut self, kind: Speculative, class: u32) {
         let Some(number) = self.number_of_class(class) else { return };
         match kind {
@@ -132,7 +132,7 @@ impl MallocCache {
             Speculative::Prefetch if self.blocked >> number & 1 != 0 => {
                 self.blocked &= !(1 << number)
             }
-            // It filled Next if there is one, else Head: younger list operations are squashed
+            // It filled Next if there is one, otherwise Head: younger list operations are squashed
             // too, and each drops both.
             Speculative::Prefetch if self.next[number] != 0 => self.next[number] = 0,
             Speculative::Prefetch => self.head[number] = 0,

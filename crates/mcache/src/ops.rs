@@ -1,9 +1,9 @@
-//! Operation streams: what an allocator asked of the malloc cache, as text, one operation a line.
+//! Operation streams: what an allocator asked of the malloc cache, as text, one operation per line.
 //!
 //! A stream records the *program's* side (the marker values of `docs/markers.md`), not what a
 //! particular cache did, so one stream drives caches of any size: an `update` is executed only if
-//! its lookup missed, a `prefetch` fills what the pop before it calls for. The values a pop really
-//! returned are in the stream, so a replay can check every hit.
+//! its lookup missed, and a `prefetch` fills whichever pointer the preceding pop calls for. The
+//! values that a pop really returned are in the stream, so a replay can check every hit.
 //!
 //! ```text
 //! mallacc-ops 1
@@ -33,7 +33,7 @@ pub const HEADER: &str = "mallacc-ops 1";
 pub enum Op {
     /// `lookup size`
     Lookup { size: u64 },
-    /// `update size alloc_size class`: what software computes; executed after a missed lookup.
+    /// `update size alloc_size class`: what software computes; executed after a lookup miss.
     Update { size: u64, alloc_size: u64, class: u32 },
     /// `sample size`
     Sample { size: u64 },
@@ -43,7 +43,8 @@ pub enum Op {
     PopEnd { head: u64, next: u64 },
     /// `push class pointer`
     Push { class: u32, pointer: u64 },
-    /// `prefetch class head next word`: values of the `popend` before, and the word at `next`.
+    /// `prefetch class head next word`: the values of the preceding `popend`, and the word at
+    /// `next`.
     Prefetch { class: u32, head: u64, next: u64, word: u64 },
     /// `invalidate class`
     Invalidate { class: u32 },
@@ -89,7 +90,7 @@ impl<W: fmt::Write> Writer<W> {
         writeln!(self.out, "{op}")
     }
 
-    /// Gives the text back.
+    /// Returns the text.
     pub fn finish(self) -> W {
         self.out
     }
@@ -179,7 +180,7 @@ pub enum Effect {
     Pop(Pop),
     /// A push.
     Push(Push),
-    /// A prefetch, returned at once.
+    /// A prefetch that returned at once.
     Prefetch(Returned),
     /// The other operations.
     Nothing,
@@ -202,7 +203,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A replay on this cache.
+    /// A replay on the given cache.
     pub fn new(cache: MallocCache) -> Self {
         Self { cache, hit: false, popped: None }
     }

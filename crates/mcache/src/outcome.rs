@@ -1,4 +1,4 @@
-//! What each operation says about what it did.
+//! The result of each operation.
 
 use core::fmt;
 
@@ -7,16 +7,16 @@ use core::fmt;
 pub struct Mapping {
     /// Size class of the request.
     pub class: u8,
-    /// Bytes a block of the class holds; never fewer than requested.
+    /// Bytes that a block of the class holds; never fewer than requested.
     pub alloc_size: u32,
 }
 
 /// Result of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Updated {
-    /// What became of the class's entry.
+    /// What happened to the class's entry.
     pub kind: Update,
-    /// The class whose entry made room: the least recently used one.
+    /// The class whose entry was replaced: the least recently used one.
     pub evicted: Option<u8>,
     /// How many entries of other classes were dropped because their ranges overlapped.
     pub overlaps: u8,
@@ -27,22 +27,23 @@ pub struct Updated {
 pub enum Update {
     /// A new entry.
     Inserted,
-    /// The class was there; its lower bound dropped to the request.
+    /// The class had an entry; its lower bound dropped to the request.
     Widened,
-    /// The class was there and its range held the request.
+    /// The class had an entry whose range held the request.
     Unchanged,
-    /// The class was there with another block size: the entry starts anew, its list part dropped.
+    /// The class had an entry with another block size: the entry starts anew, its list part
+    /// dropped.
     Replaced,
-    /// The operands break the contract: the class's entry, if any, is gone.
+    /// The operands violate the contract: the class's entry, if any, is dropped.
     Rejected(Violation),
 }
 
 /// Result of a pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pop {
-    /// Both were there: the popped object and the list's new head.
+    /// Both were known: the popped object and the list's new head.
     Hit {
-        /// First object of the list, which the caller gets.
+        /// First object of the list, handed to the caller.
         head: u64,
         /// The one after it, now the list's head.
         next: u64,
@@ -56,17 +57,17 @@ pub enum Pop {
 /// Result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
-    /// The object is Head, the former Head is Next.
+    /// The object is now Head, and the former Head is Next.
     Done,
-    /// The class has no entry; nothing to keep.
+    /// The class has no entry: nothing to record.
     Absent,
     /// The class's prefetch is outstanding: repeat later. Nothing changed.
     Wait,
-    /// The operands break the contract: the entry's list part is dropped.
+    /// The operands violate the contract: the entry's list part is dropped.
     Rejected(Violation),
 }
 
-/// Which pointer a prefetch is for. It depends on the pop before it.
+/// Which pointer a prefetch is for. It depends on the preceding pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// After a pop **miss**: the word at the popped object is the list's new head.
@@ -86,23 +87,24 @@ pub enum Issue {
     Issued(Ticket),
     /// The class has no entry; no load.
     Absent,
-    /// The wanted pointer is there already, the address is not the cached Head (for
-    /// [`Fill::Next`]), or it is null or too wide; no load.
+    /// The pointer is already known, the address is not the cached Head (for [`Fill::Next`]), or it
+    /// is null or too wide; no load.
     Ignored,
     /// The entry's earlier prefetch is outstanding: repeat later. Nothing changed.
     Wait,
 }
 
-/// Result of a returning prefetch.
+/// What a returning prefetch did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
     /// It became Head.
     Head,
     /// It became Next.
     Next,
-    /// It was null, too wide, or Head itself: the class is unblocked, nothing is filled.
+    /// It was null, too wide, or Head itself: the class is unblocked, but nothing is filled.
     Nothing,
-    /// The entry was invalidated, evicted or squashed meanwhile, or no such prefetch was out.
+    /// The entry was invalidated, evicted or squashed meanwhile, or no such prefetch was
+    /// outstanding.
     Ignored,
 }
 
@@ -111,13 +113,13 @@ pub enum Returned {
 pub enum Speculative {
     /// A push or a pop: the list part is dropped.
     List,
-    /// A prefetch: forgotten if outstanding, else what it filled is dropped.
+    /// A prefetch: cancelled if outstanding, otherwise what it filled is dropped.
     Prefetch,
     /// An update: the entry is dropped.
     Update,
 }
 
-/// A broken promise of software.
+/// A promise that software broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// Class above 255.
@@ -132,7 +134,7 @@ pub enum Violation {
     Null,
     /// Push of a pointer wider than the cache holds.
     WidePointer,
-    /// Push of the cached Head: the object is on the list already.
+    /// Push of the cached Head: the object is already on the list.
     PushOfHead,
 }
 

@@ -1,6 +1,6 @@
 //! The sampling counter: a performance counter that adds up requested sizes (paper, section 4.2).
 
-/// Counts requested bytes; at the period a sample is taken (an interrupt in hardware).
+/// Counts requested bytes; a sample is due after each period (an interrupt in hardware).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sampler {
     period: u32,

@@ -1,4 +1,4 @@
-//! The malloc cache against naive models. One program for all test files, so that little is linked.
+//! The malloc cache against naive models. One test program for all files, to keep linking short.
 
 mod free_list;
 mod naive;

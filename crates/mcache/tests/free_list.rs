@@ -1,8 +1,8 @@
 //! The guarantee of the malloc cache on a real free list: a valid Head is the true head and a
 //! valid Next is the one after it, whatever a program that keeps its promises does.
 //!
-//! The allocator here keeps one stack of objects per class, calls the cache as `docs/isa.md`
-//! prescribes, and its prefetches return late and out of order. A speculating core now and then
+//! The allocator here keeps one stack of objects per class and calls the cache as `docs/isa.md`
+//! prescribes; its prefetches return late and out of order. Now and then a speculating core
 //! executes operations of a wrong path and squashes them, youngest first.
 
 use mallacc_mcache::{
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 const CLASSES: u64 = 9;
 
-/// Block size of a class: 16-byte classes, which every index step lies inside.
+/// Block size of a class: with 16-byte classes, every index step lies within one class.
 fn block(class: u64) -> u64 {
     16 * (class + 1)
 }
@@ -31,7 +31,7 @@ enum Do {
     Return(bool),
     /// A thread switch.
     Flush,
-    /// Another thread's lists come and go while the mapping stays.
+    /// Another thread's lists are switched in while the mapping stays.
     FlushLists,
     /// A wrong path, squashed at its end.
     WrongPath([(u8, u64, u64); 3]),
@@ -59,7 +59,7 @@ struct World {
     /// Last element = head of the list.
     lists: Vec<Vec<u64>>,
     used: Vec<(u64, u64)>,
-    /// Prefetches on their way, oldest first, with the value memory held in program order.
+    /// Outstanding prefetches, oldest first, with the value that memory held in program order.
     flying: Vec<(Ticket, u64)>,
     fresh: u64,
 }
@@ -71,7 +71,7 @@ impl World {
         Self { cache, lists, used: Vec::new(), flying: Vec::new(), fresh: 0x1000 }
     }
 
-    /// The word an object on a list holds: the object below it, or 0.
+    /// The word that an object on a list holds: the object below it, or 0.
     fn word_at(&self, class: u64, object: u64) -> u64 {
         let list = &self.lists[class as usize];
         let at = list.iter().position(|&o| o == object).expect("reads only listed objects");
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Repeats an operation until it need not wait. Memory must answer meanwhile.
+    /// Repeats an operation until it no longer has to wait. Memory must answer meanwhile.
     fn until<T>(&mut self, mut op: impl FnMut(&mut MallocCache) -> Option<T>) -> T {
         loop {
             if let Some(done) = op(&mut self.cache) {
@@ -172,7 +172,8 @@ impl World {
         self.cache.invalidate(class as u32);
     }
 
-    /// Executes garbage and takes it back, youngest first. Wrong-path prefetches still return.
+    /// Executes random operations and squashes them, youngest first. Wrong-path prefetches still
+    /// return.
     fn wrong_path(&mut self, ops: [(u8, u64, u64); 3]) {
         let mut done = Vec::new();
         for (what, class, number) in ops {
@@ -258,7 +259,7 @@ fn with_room_for_all_classes_and_prompt_memory_every_warm_pop_of_a_filled_list_h
     world.step(Do::Malloc(16)); // empty list: refills with three
     world.step(Do::Malloc(16)); // miss, prefetches the new head
     world.step(Do::Return(true));
-    // Head alone is a miss by definition, so the list part warms up with two frees.
+    // Head alone is a miss by definition, so two frees warm up the list part.
     world.step(Do::Free(0));
     world.step(Do::Free(0));
     for _ in 0..2 {
@@ -271,7 +272,7 @@ fn with_room_for_all_classes_and_prompt_memory_every_warm_pop_of_a_filled_list_h
 #[test]
 fn the_figure_12_prefetch_read_literally_would_leave_a_wrong_head() {
     // The paper prefetches [next] on both paths. After a miss that would make the *second* object
-    // Head. Filling Head from the popped object is right; the literal form is refused.
+    // Head. Filling Head from the popped object is correct; the literal form is refused.
     let (first, second, third) = (0x10, 0x20, 0x30);
     let mut cache = MallocCache::new(Config::with_entries(1)).expect("valid");
     cache.update(16, 16, 0);
@@ -292,7 +293,7 @@ fn a_prefetch_after_the_head_was_dropped_does_not_take_the_second_object_for_the
         cache.push(0, object);
     }
     assert_eq!(cache.pop(0), Pop::Hit { head: 0x10, next: 0x20 });
-    // A wrong path pops and is squashed between the pop and its prefetch.
+    // A wrong path pops between the pop and its prefetch, and is squashed.
     cache.pop(0);
     cache.squash(Speculative::List, 0);
     assert_eq!(cache.prefetch_issue(0, Fill::Next, 0x20), Issue::Ignored);

@@ -18,7 +18,7 @@ struct Line {
     waiting: bool,
 }
 
-/// Most recently used line first; slots whose memory request is still out in `out`.
+/// Most recently used line first; slots whose memory request is outstanding are in `out`.
 #[derive(Debug)]
 struct Naive {
     config: Config,
@@ -213,7 +213,8 @@ enum Do {
     Squash(Speculative, u32),
 }
 
-/// Sizes near every border: small, the index step change, 12-bit and 20-bit ends, far out.
+/// Sizes near every boundary: small, the index step change, the 12-bit and 20-bit limits, far
+/// beyond.
 fn sizes() -> impl Strategy<Value = u64> {
     prop_oneof![
         8 => 0u64..200,
@@ -289,7 +290,7 @@ fn both(real: &mut MallocCache, naive: &mut Naive, step: Do) {
             let updated = real.update(size, alloc, class);
             let expected = naive.update(size, alloc, class.into());
             assert_eq!(said(updated.kind, updated.evicted.is_some()), expected);
-            // What is gone is what was there plus the new one less what is left.
+            // The number removed is the number before, plus the new entry, minus the number left.
             let added = usize::from(updated.kind == Update::Inserted);
             let gone = usize::from(updated.overlaps) + usize::from(updated.evicted.is_some());
             if expected != "rejected" {
@@ -339,7 +340,7 @@ fn both(real: &mut MallocCache, naive: &mut Naive, step: Do) {
     }
 }
 
-/// Every visible field, and the use order.
+/// Every visible field, and the order of use.
 fn compare(real: &MallocCache, naive: &Naive) {
     assert_eq!(real.entries().count(), naive.lines.len());
     for entry in real.entries() {

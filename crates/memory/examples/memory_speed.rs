@@ -1,4 +1,4 @@
-//! Time of an access: the least of several rounds, since other programs disturb.
+//! Time per access: the minimum of several rounds, since other processes disturb the measurement.
 //! `cargo run --release -p mallacc-memory --example memory_speed`
 
 use mallacc_memory::{Memory, MemoryParams};
@@ -35,7 +35,7 @@ fn time(name: &str, mut step: impl FnMut(&mut Memory, u64)) {
     println!("{name:<34} {ns:6.2} ns  (L1D misses {share:.1} %)");
 }
 
-/// An address as programs make them: mostly stack and hot objects, some of a warm heap, a few far.
+/// A typical program's address: mostly stack and hot objects, some of a warm heap, a few far away.
 fn mixed(random: &mut u64) -> u64 {
     let r = next(random);
     let (base, span) = match r % 100 {

@@ -1,11 +1,11 @@
-//! What an access found and when its data is there.
+//! Where an access hit and when its data is ready.
 
 /// Where the data of an access was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// In the first-level cache, ready.
     L1,
-    /// In a fill buffer: the line was on its way into the first level already.
+    /// In a fill buffer: the line was already on its way into the first level.
     FillBuffer,
     /// In a level beyond the first.
     Outer(Depth),
@@ -13,24 +13,24 @@ pub enum Level {
     Dram,
 }
 
-/// A level beyond the first, by its place in [`crate::MemoryParams::level`].
+/// A level beyond the first, by its index in [`crate::MemoryParams::level`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Depth {
-    /// The one next to the first-level caches.
+    /// The level next to the first-level caches.
     First,
-    /// The one beyond that.
+    /// The level behind that.
     Second,
     /// The third.
     Third,
-    /// The fourth, beyond which there is none.
+    /// The fourth and last.
     Fourth,
 }
 
 impl Depth {
-    /// All, from the inside out.
+    /// All levels, innermost first.
     pub const ALL: [Self; 4] = [Self::First, Self::Second, Self::Third, Self::Fourth];
 
-    /// The level of a place in the list; the fourth for all beyond it.
+    /// The level at an index of the list; the fourth for every index beyond it.
     pub(crate) fn of(place: usize) -> Self {
         Self::ALL.get(place).copied().unwrap_or(Self::Fourth)
     }
@@ -42,7 +42,7 @@ impl Depth {
 pub enum TlbLevel {
     /// In the first-level TLB (ITLB or DTLB).
     L1,
-    /// On its way into the first-level TLB already, for an access before.
+    /// Already on its way into the first-level TLB, requested by an earlier access.
     OnItsWay,
     /// In the second-level TLB.
     Stlb,
@@ -55,18 +55,18 @@ pub enum TlbLevel {
 pub struct Access {
     /// The cycle at which the data can be used; see the method that returned it.
     pub ready: u64,
-    /// Where the data was found; of a split access the farther of the two.
+    /// Where the data was found; for a split access, the farther of the two halves.
     pub level: Level,
     /// Where the translation was found.
     pub tlb: TlbLevel,
     /// The first touch of a page: the operating system has to provide it first. `ready` does not
-    /// contain that time; the core adds [`crate::PageFaultParams::cycles`] where it takes the
+    /// include that time; the core adds [`crate::PageFaultParams::cycles`] where it takes the
     /// exception.
     pub page_fault: bool,
 }
 
 impl Access {
-    /// The later, farther of the two halves of a split access.
+    /// Combines the two halves of a split access: the later time and the farther level.
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             ready: self.ready.max(other.ready),

@@ -3,25 +3,25 @@
 use crate::fill::Fill;
 use crate::replacement::Policy;
 
-/// A key that no line and no page number has.
+/// A value that is never a line or a page number.
 const NONE: u64 = u64::MAX;
-/// One per four-bit field: multiplied by a way it fills every field with that way.
+/// A one in each four-bit field: multiplied by a way, it fills every field with that way.
 pub(crate) const EVERY: u64 = 0x1111_1111_1111_1111;
 /// The same for bytes.
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
-/// Ways that the recency word has room for.
+/// The most ways that the recency word has room for.
 pub(crate) const ASSOC_MAX: u32 = 16;
 
-/// Bits of way 0 in [`Set::flags`]; those of way `n` lie `4 n` bits above.
+/// Flags of way 0 in [`Set::flags`]; those of way `n` lie `4 n` bits above.
 const DIRTY: u64 = 1;
 const PREFETCHED: u64 = 2;
-/// All four.
+/// All four flags.
 const WAY: u64 = 15;
 /// The policy's two bits, which every hit sets to 0.
 pub(crate) const LOW: u64 = 4;
 pub(crate) const HIGH: u64 = 8;
 
-/// What a search of a set reads: recency, a byte of hash of each key, and four flags of each way.
+/// What a lookup in a set reads: recency, a one-byte hash of each key, and four flags per way.
 /// `order` holds way numbers, the most recently used in the lowest four bits; empty ways are last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Set {
@@ -32,11 +32,11 @@ pub(crate) struct Set {
 
 const FRESH: Set = Set { order: 0xfedc_ba98_7654_3210, hashes: [0; 2], flags: 0 };
 
-/// A place in the array: set and way in one number.
+/// An entry of the array: set and way in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(u32);
 
-/// What had to make room.
+/// The key that was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     pub(crate) key: u64,
@@ -52,14 +52,15 @@ pub(crate) struct Array {
     sets: Vec<Set>,
     policy: Policy,
     assoc: u32,
-    /// Bits of a way in a [`Entry`]; a set has room for 8 or 16 keys.
+    /// Bits of the way in an [`Entry`]; a set has room for 8 or 16 keys.
     way_bits: u32,
-    /// Sets minus one if that is a power of two, which masks; else all ones, which divides.
+    /// A mask (sets minus one) if the number of sets is a power of two; otherwise all ones, and the
+    /// index takes a division.
     mask: u64,
 }
 
 impl Array {
-    /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`]. Without `fills`
+    /// An empty array of `sets * assoc` keys; `assoc` is at most [`ASSOC_MAX`]. Without `fills`,
     /// everything in it counts as present.
     pub(crate) fn new(sets: u64, assoc: u32, fills: bool, policy: Policy) -> Self {
         let way_bits = assoc.next_power_of_two().max(8).trailing_zeros();
@@ -96,8 +97,9 @@ impl Array {
         (&mut self.sets[(entry.0 >> self.way_bits) as usize], entry.0 & ((1 << self.way_bits) - 1))
     }
 
-    /// The place of `key` if it is the most recently used of its set, is there by cycle `by`, and
-    /// a hit would change nothing: no prefetcher waits for credit, and the policy knows already.
+    /// The entry of `key` if it is the most recently used of its set, has arrived by cycle `by`,
+    /// and a hit would change no state: no prefetcher waits for credit, and the policy's bits are 0
+    /// already.
     #[inline(always)]
     pub(crate) fn newest_settled(&self, key: u64, by: u64) -> Option<Entry> {
         let set = self.set_of(key);
@@ -110,7 +112,7 @@ impl Array {
         settled.then_some(entry)
     }
 
-    /// The place of `key`; recency stays as it is.
+    /// The entry of `key`; recency does not change.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<Entry> {
         self.find_in(self.set_of(key), key)
@@ -139,8 +141,8 @@ impl Array {
         }
     }
 
-    /// The place of `key`, which becomes the most recently used of its set; its policy's bits
-    /// become 0.
+    /// The entry of `key`, which becomes the most recently used of its set; its policy bits are
+    /// cleared.
     #[inline]
     pub(crate) fn lookup(&mut self, key: u64) -> Option<Entry> {
         let set = self.set_of(key);
@@ -159,7 +161,8 @@ impl Array {
         Some(entry)
     }
 
-    /// Puts `key`, which must be absent, in an empty place of its set, or in the policy's victim's.
+    /// Inserts `key`, which must be absent, into an empty way of its set or else into the policy's
+    /// victim.
     pub(crate) fn insert(&mut self, key: u64, fill: Fill) -> (Entry, Option<Victim>) {
         let set = self.set_of(key);
         let last = ((self.sets[set].order >> (4 * (self.assoc - 1))) & 15) as u32;
@@ -178,8 +181,7 @@ impl Array {
         (entry, (old != NONE).then_some(Victim { key: old, dirty, prefetched }))
     }
 
-    /// The way that makes room under a policy that does not always choose the last in order, and
-    /// the flags of a new line.
+    /// The way to replace under a policy other than plain LRU, and the flags of a new line.
     #[inline(never)]
     fn make_room(&mut self, set: usize, last: u32) -> (u32, u64) {
         let empty = self.keys[self.entry(set, last).0 as usize] == NONE;
@@ -188,7 +190,7 @@ impl Array {
         (way, self.policy.fresh())
     }
 
-    /// Removes `key`; the answer is what it was.
+    /// Removes `key` and returns what it was.
     pub(crate) fn remove(&mut self, key: u64) -> Option<Victim> {
         let entry = self.find(key)?;
         let victim =
@@ -197,7 +199,7 @@ impl Array {
         Some(victim)
     }
 
-    /// Empties a place and makes it the next to be filled.
+    /// Empties an entry and makes it the next to be filled.
     fn empty(&mut self, entry: Entry) {
         self.keys[entry.0 as usize] = NONE;
         self.set_fill(entry, Fill::PRESENT);
@@ -227,7 +229,7 @@ impl Array {
         self.sets.fill(FRESH);
     }
 
-    /// Arrival of what is at a place.
+    /// When the contents of an entry arrive.
     #[inline]
     pub(crate) fn fill(&self, entry: Entry) -> Fill {
         self.fills.get(entry.0 as usize).copied().unwrap_or(Fill::PRESENT)
@@ -284,21 +286,21 @@ fn touch(set: &mut Set, way: u32) {
     set.order = (set.order & !upto) | ((set.order << 4) & upto) | u64::from(way);
 }
 
-/// The highest bit of every byte in which two words agree, and perhaps of one above such a byte:
-/// the key decides.
+/// Sets the highest bit of every byte in which two words agree, and possibly that of the byte
+/// above; comparing the key decides.
 #[inline]
 fn equal_bytes(one: u64, other: u64) -> u64 {
     let zero_where_equal = one ^ other;
     zero_where_equal.wrapping_sub(EVERY_BYTE) & !zero_where_equal & (EVERY_BYTE << 7)
 }
 
-/// A byte that tells most keys of a set apart.
+/// A byte that differs for most keys of a set.
 #[inline]
 fn hash(key: u64) -> u64 {
     key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
 }
 
-/// The place of `way` in a recency word: the lowest four-bit field that equals it.
+/// The position of `way` in a recency word: the lowest four-bit field that equals it.
 #[inline]
 fn position(order: u64, way: u32) -> u32 {
     let zero_where_equal = order ^ (EVERY * u64::from(way));

@@ -1,4 +1,4 @@
-//! One cache: contents, times, prefetchers and counters. What moves between caches is in
+//! One cache: contents, arrival times, prefetchers and counters. What moves between caches is in
 //! [`crate::private`].
 
 use crate::access::Depth;
@@ -16,14 +16,14 @@ use params::ConfigError;
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     pub(crate) array: Array,
-    /// Load-to-use of a hit.
+    /// Load-to-use latency of a hit.
     pub(crate) latency: u64,
-    /// What bounds its lines on their way; without it, whoever asked keeps their arrivals.
+    /// Bounds its lines in flight; without it, the requester keeps their arrivals.
     pub(crate) in_flight: Option<Resources>,
-    /// A line that leaves it leaves everything inside it.
+    /// A line evicted from it is evicted from every cache inside it.
     pub(crate) inclusive: bool,
     pub(crate) prefetchers: Chain,
-    /// Lines that the prefetchers asked for and nobody has looked for yet.
+    /// Lines that its prefetchers asked for and that have not been looked up yet.
     pub(crate) wanted: Vec<u64>,
     pub(crate) statistics: CacheStatistics,
 }
@@ -85,8 +85,8 @@ impl Cache {
         Self::new(p, &common)
     }
 
-    /// The common case of a demand access, counted as a hit: the line is the most recently used
-    /// of its set, ready, and no prefetcher is to be credited.
+    /// The common case of a demand access, counted as a hit: the line is the most recently used of
+    /// its set and ready, and no prefetcher is to be credited.
     #[inline(always)]
     pub(crate) fn newest_and_ready<const TIMED: bool>(
         &mut self,
@@ -99,7 +99,8 @@ impl Cache {
         Some(entry)
     }
 
-    /// A hit at `entry`: the cycle of use, and whether it waited for the line.
+    /// A hit at `entry`: the cycle at which the data can be used, and whether the access waited for
+    /// the line.
     #[inline]
     pub(crate) fn hit<const TIMED: bool>(
         &mut self,
@@ -126,7 +127,7 @@ impl Cache {
         (usable.max(ready), waits)
     }
 
-    /// Shows an access to the prefetchers in the list; true if they want something.
+    /// Shows an access to the prefetchers in the list; true if they ask for lines.
     pub(crate) fn show(&mut self, seen: Seen) -> bool {
         for prefetcher in &mut self.prefetchers.list {
             prefetcher.see(seen, &mut self.wanted);
@@ -134,7 +135,7 @@ impl Cache {
         !self.wanted.is_empty()
     }
 
-    /// Brings a line in; the answer is what had to leave.
+    /// Fills a line and returns the victim.
     pub(crate) fn bring(
         &mut self,
         line: u64,
@@ -149,15 +150,15 @@ impl Cache {
     }
 }
 
-/// A cache beyond the first level, with its side towards the inner ones.
+/// A cache beyond the first level, with its interface to the inner levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Outer {
     pub(crate) name: String,
     pub(crate) cache: Cache,
-    /// Hands a line inwards each interval.
+    /// Hands one line inwards per interval.
     pub(crate) port: Calendar,
     pub(crate) depth: Depth,
-    /// The way of a request through this level, after which its prefetches follow.
+    /// Cycles a request takes to pass this level, after which its prefetches follow.
     pub(crate) pass: u64,
 }
 
@@ -191,7 +192,7 @@ impl Outer {
 }
 
 impl LevelParams {
-    /// Load-to-use of a hit, the way to an average slice included.
+    /// Load-to-use latency of a hit, including the path to an average slice.
     pub fn load_to_use(&self) -> u64 {
         self.latency + self.path
     }

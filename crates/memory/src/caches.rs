@@ -1,4 +1,4 @@
-//! The caches as the core and the page walker see them: the first level, and what lies behind it.
+//! The caches as the core and the page walker see them: the first level and everything behind it.
 
 use params::ConfigError;
 
@@ -8,7 +8,7 @@ use crate::prefetch::Seen;
 use crate::private::{Brought, L1d, L1i, Private, Who};
 use crate::shared::{Place, Shared};
 
-/// A private half and the place of the shared one, at which a hit of the first level never looks.
+/// A private half and the place of the shared one, which a first-level hit never looks at.
 #[derive(Clone, Debug)]
 pub(crate) struct Caches {
     pub(crate) private: Private,
@@ -32,7 +32,7 @@ impl Caches {
         }
     }
 
-    /// The rest of [`Caches::load`].
+    /// The slow path of [`Caches::load`].
     #[inline(never)]
     fn load_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         let Some(entry) = self.private.l1d.array.lookup(line) else {
@@ -57,7 +57,7 @@ impl Caches {
         }
     }
 
-    /// The rest of [`Caches::store`].
+    /// The slow path of [`Caches::store`].
     #[inline(never)]
     fn store_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         let Some(entry) = self.private.l1d.array.lookup(line) else {
@@ -72,7 +72,7 @@ impl Caches {
         if waits { (ready.max(written), Level::FillBuffer) } else { (written, Level::L1) }
     }
 
-    /// A read of the page walker, through the L1D but not counted there.
+    /// A read by the page walker, through the L1D but not counted there.
     pub(crate) fn walk<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         if let Some(entry) = self.private.l1d.array.lookup(line) {
             return (self.private.l1d.hit::<TIMED>(entry, cycle, false).0, Level::L1);
@@ -89,8 +89,8 @@ impl Caches {
         self.private.miss::<L1d, TIMED>(shared, L1d, line, cycle, who, own)
     }
 
-    /// Shows a load to the L1D's prefetchers and brings in what they ask for: a prefetch follows
-    /// the access that gave rise to it through the cache.
+    /// Shows a load to the L1D's prefetchers and fills what they ask for: a prefetch follows the
+    /// access that triggered it through the cache.
     #[inline(always)]
     pub(crate) fn train<const TIMED: bool>(
         &mut self,
@@ -130,7 +130,7 @@ impl Caches {
         }
     }
 
-    /// A fetch of an instruction line: the cycle at which its bytes are there.
+    /// A fetch of an instruction line: the cycle at which its bytes are available.
     #[inline(always)]
     pub(crate) fn fetch<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         self.private.l1i.statistics.accesses += 1;
@@ -140,7 +140,7 @@ impl Caches {
         }
     }
 
-    /// The rest of [`Caches::fetch`]. The L1I's prefetchers see its misses alone.
+    /// The slow path of [`Caches::fetch`]. The L1I's prefetchers see only its misses.
     #[inline(never)]
     fn fetch_search<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> (u64, Level) {
         if let Some(entry) = self.private.l1i.array.lookup(line) {

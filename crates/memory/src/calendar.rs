@@ -3,10 +3,10 @@
 /// Words of 64 intervals that the calendar remembers.
 const WORDS: usize = 64;
 
-/// Which intervals are taken, for the latest 4,096 of them.
+/// Which of the latest 4,096 intervals are taken.
 ///
-/// A request is served at its own cycle when its interval is free, else at the beginning of the
-/// next free one. A request from before the remembered time is served at once.
+/// A request is served at its own cycle when its interval is free, otherwise at the beginning of
+/// the next free one. A request from before the remembered time is served at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
     interval: u64,
@@ -15,12 +15,12 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// A resource that takes a request each `interval` cycles (1 or more).
+    /// A resource that takes one request every `interval` cycles (1 or more).
     pub(crate) fn new(interval: u64) -> Self {
         Self { interval: interval.max(1), words: [(0, 0); WORDS] }
     }
 
-    /// Books the first free interval from `cycle` on; the answer is the cycle of service.
+    /// Books the first free interval from `cycle` on and returns the cycle of service.
     pub(crate) fn book(&mut self, cycle: u64) -> u64 {
         let wanted = cycle / self.interval;
         let mut number = wanted / 64;

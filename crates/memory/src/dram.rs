@@ -1,4 +1,4 @@
-//! Memory: channels, banks with an open row, and a data bus each.
+//! Memory: channels, each with a data bus and with banks that have one open row.
 
 use crate::calendar::Calendar;
 use crate::params::MemoryParams;
@@ -6,14 +6,14 @@ use crate::resources::Booked;
 use crate::statistics::DramStatistics;
 use crate::translate::PAGE_SHIFT;
 
-/// A bank: the open row, and when it works.
+/// A bank: its open row, and when it is busy.
 #[derive(Clone, Copy, Debug)]
 struct Bank {
     row: u64,
     work: Booked,
 }
 
-/// A line's place.
+/// Where a line lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     channel: usize,
@@ -21,9 +21,9 @@ struct Place {
     row: u64,
 }
 
-/// The memory controller and its channels. A row stays open for a time after its last use, then
-/// the bank is closed. Writes are taken by a write queue: they use the data bus and nobody waits
-/// for them.
+/// The memory controller and its channels. A row stays open for some time after its last use, then
+/// the bank is closed. Writes go to a write queue: they use the data bus, but nothing waits for
+/// them.
 #[derive(Clone, Debug)]
 pub(crate) struct Dram {
     banks: Vec<Bank>,
@@ -70,8 +70,8 @@ impl Dram {
     }
 
     /// Neighbouring lines alternate between channels; the row number is folded into the bank
-    /// number, so that rows a power of two apart do not meet in one bank. The operating system
-    /// hands out 4 KB frames in no order; a hash of the page number stands in for that.
+    /// number, so that rows a power of two apart do not all map to one bank. The operating system
+    /// hands out 4 KB frames in no particular order; a hash of the page number stands in for that.
     fn place(&self, line: u64) -> Place {
         let page = line >> self.page_bits;
         let frame = page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
@@ -83,8 +83,8 @@ impl Dram {
         Place { channel, bank: (channel << self.bank_bits) + bank as usize, row }
     }
 
-    /// Reads a line for a request that leaves the last level at `cycle`; the answer is the cycle
-    /// at which its data is back there.
+    /// Reads a line for a request that leaves the last level at `cycle`; returns the cycle at which
+    /// its data is back there.
     pub(crate) fn read<const TIMED: bool>(&mut self, line: u64, cycle: u64) -> u64 {
         self.statistics.reads += 1;
         if !TIMED {
@@ -102,7 +102,7 @@ impl Dram {
         } else {
             let work = self.activate + self.burst;
             let start = bank.work.free_at(arrival, work);
-            // After the bank's last work another row has to be closed first.
+            // After the bank's last access, another row has to be precharged first.
             let start = match start < bank.work.end() || bank.row == u64::MAX {
                 true => start,
                 false if start < closes => start + self.precharge,
@@ -134,14 +134,14 @@ mod tests {
         (ns * params.clock_mhz as f64 / 1000.0).round() as u64
     }
 
-    /// Read times of an open row and of a closed bank, and what closing another row adds.
+    /// Read times with the row open and with the bank closed, and what closing another row adds.
     fn times(params: &MemoryParams) -> (u64, u64, u64) {
         let d = &params.dram;
         let open = [d.path_ns, d.tcl_ns, d.burst_ns].map(|ns| cycles(params, ns)).iter().sum();
         (open, open + cycles(params, d.trcd_ns), cycles(params, d.trp_ns))
     }
 
-    /// Lines of the same bank: of the same row as line 0, and of another.
+    /// Lines of the same bank: one in the same row as line 0, one in another row.
     fn neighbours(dram: &Dram, params: &MemoryParams) -> (u64, u64) {
         let same_row = u64::from(params.dram.channels);
         let at = dram.place(0);
@@ -190,12 +190,12 @@ mod tests {
         let (_, closed, _) = times(&params);
         let burst = cycles(&params, params.dram.burst_ns);
         let mut dram = Dram::new(&params);
-        // A multiple of the burst after the way to the bank, so that no bus time is cut.
+        // Reaches the bank at a multiple of the burst, so that no bus interval is cut short.
         let start = 100 * burst;
         for line in 0..16 {
             let done = dram.read::<true>(line, start);
             let least = start + closed + line / u64::from(params.dram.channels) * burst;
-            // A bus time begins at a multiple of the burst, so up to one burst is gained.
+            // A bus interval begins at a multiple of the burst, so up to one burst is gained.
             assert!((least - burst + 1..=least).contains(&done), "{line}: {done}, {least}");
         }
     }

@@ -1,23 +1,23 @@
 //! When a line or a translation arrives.
 
-/// Arrival cycle and the time it took, in one word: the hit path reads only this.
+/// Arrival cycle and latency, in one word: the hit path reads only this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Fill(u64);
 
 const LATENCY_BITS: u32 = 16;
 
 impl Fill {
-    /// Has always been there.
+    /// Present since the start.
     pub(crate) const PRESENT: Self = Self(0);
 
-    /// Asked for at `asked`, there at `ready`. 48 bits of cycles last a day of simulated time;
-    /// a latency beyond 16 bits is kept as the greatest that fits.
+    /// Requested at `asked`, arriving at `ready`. 48 bits of cycles last a day of simulated time; a
+    /// latency beyond 16 bits is stored as the largest that fits.
     pub(crate) fn new(asked: u64, ready: u64) -> Self {
         let latency = ready.saturating_sub(asked).min((1 << LATENCY_BITS) - 1);
         Self((ready << LATENCY_BITS) | latency)
     }
 
-    /// The arrival.
+    /// The arrival cycle.
     #[inline]
     pub(crate) fn ready(self) -> u64 {
         self.0 >> LATENCY_BITS
@@ -25,8 +25,8 @@ impl Fill {
 
     /// The earliest use by an access at `cycle`, and the fill as it stands afterwards.
     ///
-    /// An access from before the request is, in time, the one that asked: it gets the data after
-    /// the same latency, and so may everyone after it.
+    /// An access from before the request is, in time, the one that made it: it gets the data after
+    /// the same latency, and so does every later access.
     pub(crate) fn used_at(self, cycle: u64) -> (u64, Self) {
         let ready = self.ready();
         let latency = self.0 & ((1 << LATENCY_BITS) - 1);

@@ -1,5 +1,5 @@
-//! What stands behind a data address. The default is free: every address is a place of its own,
-//! in the caches.
+//! What stands behind a data address. The default costs nothing: every address is a distinct
+//! location, in the caches.
 
 use params::ConfigError;
 
@@ -7,26 +7,26 @@ use crate::params::{MemoryParams, ScratchpadParams};
 
 /// What a data address means.
 pub trait Mapping: Clone + Send + Sized {
-    /// As the parameters say; refused where this mapping cannot do what they ask for.
+    /// Built from the parameters; an error where this mapping cannot do what they ask for.
     fn new(params: &MemoryParams) -> Result<Self, ConfigError>;
 
-    /// The place in memory of a data address. Keeps the offset in a page; translation still tells
-    /// all pages apart.
+    /// The memory location of a data address. Keeps the offset within a page; translation still
+    /// tells all pages apart.
     #[inline(always)]
     fn place(&self, addr: u64) -> u64 {
         addr
     }
 
-    /// The device that answers an access beginning at this address, if one does. Caches and
-    /// translation then do not see the access.
+    /// The device that answers an access beginning at this address, if there is one. Such an access
+    /// bypasses caches and translation.
     #[inline(always)]
     fn device(&self, _addr: u64) -> Option<&dyn Device> {
         None
     }
 }
 
-/// What answers accesses in the caches' place. It has no state that an access changes, so that
-/// warming need not show it any.
+/// Something that answers accesses in place of the caches. Accesses do not change its state, so
+/// that warming can skip it.
 pub trait Device {
     /// The cycle at which the data of a load at `cycle` can be used.
     fn load(&self, cycle: u64) -> u64;
@@ -34,7 +34,7 @@ pub trait Device {
     fn store(&self, cycle: u64) -> u64;
 }
 
-/// Every address is a place of its own, in the caches.
+/// Every address is a distinct location, in the caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flat;
 
@@ -52,15 +52,15 @@ impl Mapping for Flat {
     }
 }
 
-/// Several pages are one frame, as measurements of basic blocks have it.
+/// Several pages map to one frame, as in measurements of basic blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Alias {
     mask: u64,
 }
 
 impl Alias {
-    /// From now on data addresses that agree in the bits of `mask` are the same place in memory.
-    /// The offset in a page always tells places apart.
+    /// From now on, data addresses that agree in the bits of `mask` are the same memory location.
+    /// Different offsets in a page are always different locations.
     pub fn set(&mut self, mask: u64) {
         self.mask = mask | ((1 << crate::translate::PAGE_SHIFT) - 1);
     }
@@ -99,7 +99,7 @@ impl Mapping for Ranged {
     }
 }
 
-/// Memory beside the caches with one latency. What it holds is the program's business.
+/// Memory beside the caches, with a single latency. Its contents are the program's business.
 #[derive(Clone, Copy, Debug)]
 pub struct Scratchpad {
     latency: u64,
@@ -142,7 +142,7 @@ mod tests {
             memory.warm_load(0, addr, 8);
         }
         assert_eq!(memory.statistics(), before);
-        // One byte before and after it: pages never touched.
+        // One byte before and after the range: pages never touched.
         for addr in [0x0f_ffff, 0x10_1000] {
             assert!(memory.load(0, addr, 1, 1000).page_fault);
         }

@@ -11,13 +11,13 @@ use params::ConfigError;
 
 /// Caches, TLBs, prefetchers and DRAM of one core.
 ///
-/// Calls come in program order, each with its own cycle; cycles need not rise. For a **store**
-/// the core calls [`Memory::store_address_tlb`] when the address is generated and
-/// [`Memory::store`] when the store leaves the store buffer; the latter does no translation.
+/// Calls come in program order, each with its own cycle; cycles need not increase. For a **store**
+/// the core calls [`Memory::store_address_tlb`] when the address is generated and [`Memory::store`]
+/// when the store leaves the store buffer; the latter does no translation.
 ///
-/// `ready` of a load is load-to-use: cycle plus [`crate::L1dParams::latency`] on an L1 hit, plus
-/// [`crate::LevelParams::load_to_use`] of the level that has the line, plus what translation,
-/// in-flight lines, full buffers and busy ports add.
+/// `ready` of a load is its load-to-use time: cycle plus [`crate::L1dParams::latency`] on an L1
+/// hit, otherwise plus [`crate::LevelParams::load_to_use`] of the level that has the line, plus
+/// whatever translation, in-flight lines, full buffers and busy ports add.
 ///
 /// # Panics
 /// Accesses and statistics panic while the shared half is lent, see [`Memory::take_shared`].
@@ -33,29 +33,29 @@ pub struct Memory<M: Mapping = Flat> {
 }
 
 impl Memory {
-    /// An empty hierarchy, or the first broken rule of the parameters.
+    /// An empty hierarchy, or an error for the first rule that the parameters break.
     pub fn new(params: &MemoryParams) -> Result<Self, ConfigError> {
         Self::mapped(params)
     }
 }
 
 impl Memory<Alias> {
-    /// From now on data addresses that agree in the bits of `mask` are the same place in memory,
+    /// From now on, data addresses that agree in the bits of `mask` are the same memory location,
     /// whatever their pages: several pages are mapped to one frame.
     pub fn alias(&mut self, mask: u64) {
         self.mapping.set(mask);
     }
 
-    /// Puts the translation of a data address into the second-level TLB, as of a page touched some
-    /// time ago.
+    /// Puts the translation of a data address into the second-level TLB, as if the page had been
+    /// touched some time ago.
     pub fn warm_translation(&mut self, addr: u64) {
         self.translation.warm_second_level(addr, &mut self.caches.shared);
     }
 }
 
 impl<M: Mapping> Memory<M> {
-    /// An empty hierarchy with this mapping of data addresses, or the first broken rule of the
-    /// parameters.
+    /// An empty hierarchy with this mapping of data addresses, or an error for the first rule that
+    /// the parameters break.
     pub fn mapped(params: &MemoryParams) -> Result<Self, ConfigError> {
         params.validate()?;
         Ok(Self {
@@ -69,31 +69,31 @@ impl<M: Mapping> Memory<M> {
         })
     }
 
-    /// Bytes of a line of every cache: a power of two.
+    /// Line size of every cache in bytes: a power of two.
     #[inline]
     pub fn line_bytes(&self) -> u64 {
         self.line_mask + 1
     }
 
-    /// Takes the shared half out, to lend it to another core; `None` if it is out already.
+    /// Takes the shared half out, to lend it to another core; `None` if it is already out.
     pub fn take_shared(&mut self) -> Option<Box<Shared>> {
         self.caches.shared.0.take()
     }
 
-    /// Puts in a shared half, which must come from a memory of equal parameters; the answer is the
-    /// one that was here.
+    /// Puts in a shared half, which must come from a memory of equal parameters; returns the one
+    /// that was here.
     pub fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>> {
         self.caches.shared.0.replace(shared)
     }
 
-    /// The place in memory of a data address: the address itself unless pages are aliases.
+    /// The memory location of a data address: the address itself unless pages are aliases.
     #[inline(always)]
     pub fn place(&self, addr: u64) -> u64 {
         self.mapping.place(addr)
     }
 
-    /// After a load that missed the first-level TLB: the cycle in which its address (the last page
-    /// of it) was translated.
+    /// After a load that missed the first-level TLB: the cycle at which its address (its last page,
+    /// if split) was translated.
     pub fn translated(&self) -> u64 {
         self.translation.translated()
     }
@@ -118,10 +118,10 @@ impl<M: Mapping> Memory<M> {
         self.store_address_as::<true>(addr, size, cycle)
     }
 
-    /// A store of `size` bytes leaves the store buffer at `cycle` or as soon as it can: `ready`
-    /// is the cycle at which it is written. A miss brings the line in for ownership. Does no
-    /// translation, see [`Memory::store_address_tlb`]. Asking with the cycle of retirement, and
-    /// letting stores be written in order, models a store buffer that asks for ownership ahead.
+    /// A store of `size` bytes leaves the store buffer at `cycle` or as soon as it can: `ready` is
+    /// the cycle at which it is written. A miss fetches the line for ownership. Does no
+    /// translation, see [`Memory::store_address_tlb`]. Asking with the cycle of retirement and
+    /// writing stores in order models a store buffer that requests ownership ahead of time.
     #[inline]
     pub fn store(&mut self, addr: u64, size: u32, cycle: u64) -> Access {
         self.store_as::<true>(addr, size, cycle)
@@ -148,8 +148,8 @@ impl<M: Mapping> Memory<M> {
         self.caches.fetch::<false>(addr >> self.line_shift, 0);
     }
 
-    /// A fetch down a wrong path: like [`Memory::fetch`], but a page never touched ends it without
-    /// a fault (`ready` is its own cycle, and nothing is brought in).
+    /// A fetch on the wrong path: like [`Memory::fetch`], but a page never touched ends it without
+    /// a fault (`ready` is its own cycle, and nothing is filled).
     pub fn fetch_wrong_path(&mut self, addr: u64, cycle: u64) -> Access {
         if self.translation.touched(addr, &self.caches.shared) {
             return self.fetch_as::<true>(addr, cycle);
@@ -157,8 +157,9 @@ impl<M: Mapping> Memory<M> {
         beside_the_caches(cycle)
     }
 
-    /// A software prefetch into the L1D, counted as a load but shown to no prefetcher. Dropped
-    /// (`ready` is its own cycle) when the page was never touched. Warming takes it for a load.
+    /// A software prefetch into the L1D, counted as a load but not shown to the prefetchers.
+    /// Dropped (`ready` is its own cycle) when the page was never touched. Warming treats it as a
+    /// load.
     pub fn prefetch(&mut self, addr: u64, cycle: u64) -> Access {
         if self.mapping.device(addr).is_some()
             || !self.translation.touched(addr, &self.caches.shared)
@@ -272,8 +273,8 @@ impl<M: Mapping> Memory<M> {
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
-    /// The antagonist: in each set of the L1D and of the private levels the less recently used
-    /// half of the ways becomes invalid; what was dirty in them is lost, not written back.
+    /// The antagonist: in each set of the L1D and of the private levels, invalidates the less
+    /// recently used half of the ways; dirty data in them is lost, not written back.
     pub fn trash_lru_half(&mut self) {
         self.caches.private.l1d.array.trash_lru_half();
         for level in &mut self.caches.private.levels {
@@ -281,14 +282,14 @@ impl<M: Mapping> Memory<M> {
         }
     }
 
-    /// The program unmapped, or gave back, a range: the next touch of a page wholly in it is a
-    /// first one. The caches keep its lines; the kernel clears a page before it hands it out
+    /// The program unmapped, or gave back, a range: the next touch of a page wholly inside it is a
+    /// first touch. The caches keep its lines; the kernel clears a page before handing it out
     /// again, so a new mapping finds its lines cached as well.
     pub fn unmap(&mut self, addr: u64, len: u64) {
         self.translation.unmap(addr, len, &mut self.caches.shared);
     }
 
-    /// The counters since the hierarchy was made.
+    /// The counters since the hierarchy was created.
     pub fn statistics(&self) -> MemoryStatistics {
         let [itlb, dtlb, stlb] = self.translation.statistics();
         let shared = self.caches.shared.get();

@@ -1,19 +1,19 @@
 //! A second, slow model of what the hierarchy holds: lists of ways, no times, no prefetchers. The
-//! tests run both on random traffic through random hierarchies and want the same answers.
+//! tests run both on random traffic through random hierarchies and expect the same answers.
 
 use crate::translate::{PAGE_DIRECTORIES, PAGE_TABLES};
 use crate::{Depth, Level, LevelParams, Memory, MemoryParams, MemoryStatistics, TlbLevel};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A line of a way; `value` is SRRIP's prediction.
+/// The line in a way; `value` is SRRIP's prediction.
 struct Line {
     key: u64,
     dirty: bool,
     value: u8,
 }
 
-/// The ways of a set, and their numbers, the most recently used first and the empty ones last.
+/// The ways of a set, and their numbers, most recently used first and empty ones last.
 struct Set {
     ways: Vec<Option<Line>>,
     order: Vec<usize>,
@@ -34,7 +34,7 @@ impl Set {
         self.ways[way].take()
     }
 
-    /// The way that makes room: an empty one, or the policy's.
+    /// The way to replace: an empty one, or the policy's victim.
     fn victim(&mut self, srrip: bool) -> usize {
         let last = self.order[self.order.len() - 1];
         if self.ways[last].is_none() || !srrip {
@@ -50,7 +50,7 @@ impl Set {
     }
 }
 
-/// Sets of keys with a dirty mark.
+/// Sets of keys with a dirty flag.
 struct Lists {
     sets: Vec<Set>,
     srrip: bool,
@@ -104,7 +104,7 @@ impl Lists {
         gone.map(|line| (line.key, line.dirty))
     }
 
-    /// Marks a key dirty; false if it is not here.
+    /// Marks a key dirty; false if it is absent.
     fn mark(&mut self, key: u64) -> bool {
         let set = self.set(key);
         let at = set.find(key);
@@ -127,7 +127,7 @@ struct Naive {
     line: u64,
     l1i: Lists,
     l1d: Lists,
-    /// From the inside out; whether it is inclusive, and whether it is private.
+    /// Innermost first: contents, whether inclusive, and whether private.
     levels: Vec<(Lists, bool, bool)>,
     itlb: Lists,
     dtlb: Lists,
@@ -259,7 +259,7 @@ impl Naive {
         answer
     }
 
-    /// The counters that both models keep, in one order.
+    /// The counters that both models have, in one order.
     fn counters(&self) -> Vec<u64> {
         let cache = |c: &Lists| [c.hits + c.misses, c.hits, c.misses, c.writebacks, c.evictions];
         let tlb = |t: &Lists| [t.hits + t.misses, t.hits, t.misses];
@@ -281,7 +281,7 @@ fn counters(s: &MemoryStatistics) -> Vec<u64> {
     [caches.concat(), tlbs.concat(), rest].concat()
 }
 
-/// A cache: ways, whether SRRIP replaces, and of a level beyond the first whether it is inclusive
+/// A cache: ways, whether it uses SRRIP, and for a level beyond the first whether it is inclusive
 /// and whether it keeps arrivals.
 type Drawn = (u32, bool, bool, bool);
 
@@ -333,7 +333,7 @@ struct Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Mostly few lines of few pages, some pages far apart (other directories).
+    // Mostly a few lines of a few pages, some pages far apart (other directories).
     let page = prop_oneof![4 => 0_u64..4, 3 => 0_u64..40, 1 => (0_u64..5).prop_map(|n| n << 9)];
     let step = (0_u8..24, page, 0_u64..64, 0_u64..2_000).prop_map(|(what, page, line, cycle)| {
         Step { what, addr: (0x100 + page) << 12 | line << 6, cycle }

@@ -1,10 +1,10 @@
 //! Which pages the program has touched.
 
-/// Pages of a region: one bitmap line.
+/// Pages of a region: its bitmap fills one cache line.
 const REGION_PAGES: u64 = 512;
 const EMPTY: u64 = u64::MAX;
 
-/// A set of page numbers: an open-addressed table of 2 MB regions, a bit for each page.
+/// A set of page numbers: an open-addressed table of 2 MB regions, with one bit per page.
 ///
 /// It is asked only when a translation is in no TLB, and remembers the last region it found.
 #[derive(Clone, Debug)]
@@ -21,10 +21,10 @@ impl Pages {
         Self { regions: vec![EMPTY; start], bits: vec![[0; 8]; start], used: 0, last: 0 }
     }
 
-    /// The place of a region, or the empty place where it belongs.
+    /// The slot of a region, or the empty slot where it belongs.
     fn place(&self, region: u64) -> usize {
         let mask = self.regions.len() - 1;
-        // Multiplication by the golden ratio spreads neighbouring regions (Knuth 6.4).
+        // Multiplying by the golden ratio spreads neighbouring regions (Knuth 6.4).
         let mut at = (region.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
         while self.regions[at] != region && self.regions[at] != EMPTY {
             at = (at + 1) & mask;
@@ -32,7 +32,7 @@ impl Pages {
         at
     }
 
-    /// Notes a touch of `page`; true if it is the first.
+    /// Records a touch of `page`; true if it is the first.
     pub(crate) fn touch(&mut self, page: u64) -> bool {
         let region = page / REGION_PAGES;
         if self.regions[self.last] != region {
@@ -87,7 +87,7 @@ impl Pages {
         }
         let regions = first / REGION_PAGES..=(end - 1) / REGION_PAGES;
         if regions.end() - regions.start() > self.regions.len() as u64 {
-            // A range wider than the table: walk the table instead.
+            // The range is wider than the table: walk the table instead.
             for at in 0..self.regions.len() {
                 if regions.contains(&self.regions[at]) {
                     clear(&mut self.bits[at], self.regions[at] * REGION_PAGES, first, end);

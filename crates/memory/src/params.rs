@@ -312,7 +312,7 @@ params! {
 }
 
 impl LevelParams {
-    /// The levels of a Haswell.
+    /// The levels of Haswell.
     fn haswell() -> Vec<Self> {
         ["L2", "LLC"].iter().filter_map(|name| Self::known(name)).collect()
     }

@@ -1,10 +1,10 @@
 //! The half of the hierarchy that belongs to one core, and what moves between the caches of both.
 //!
 //! Every function has a timed and an untimed form from one body (`TIMED`); no decision about
-//! contents may depend on a cycle, or warming would leave another state than running.
+//! contents may depend on a cycle, or warming would leave a different state from running.
 //!
-//! Arrivals are kept as load-to-use cycles at every level: the cycle at which a load that waits
-//! for the line has its data.
+//! Arrivals are kept as load-to-use cycles at every level: the cycle at which a load that waits for
+//! the line has its data.
 
 use params::ConfigError;
 
@@ -16,23 +16,23 @@ use crate::params::MemoryParams;
 use crate::prefetch::Seen;
 use crate::shared::Shared;
 
-/// Who asks.
+/// Who makes the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     /// A load, store or fetch.
     Demand,
-    /// The page walker: counted, but no pattern for a prefetcher.
+    /// The page walker: counted, but not shown to prefetchers.
     Walk,
-    /// A prefetcher: a pattern for those further out, but not counted.
+    /// A prefetcher: shown to the prefetchers farther out, but not counted.
     Prefetch,
 }
 
-/// A cache of the hierarchy. The miss path has one body, of which the compiler makes one for each
-/// kind of site: where a first-level cache lies is then known.
+/// A cache of the hierarchy. The miss path is written once and compiled once for each kind of site,
+/// so that the position of a first-level cache is known at compile time.
 pub(crate) trait Site: Copy {
     /// The cache.
     fn cache<'a>(self, private: &'a mut Private, shared: &'a mut Shared) -> &'a mut Cache;
-    /// The level that it asks, or, beyond the last, memory.
+    /// The index of the level that it asks; past the last level, memory.
     fn next(self) -> usize;
 }
 
@@ -66,7 +66,7 @@ impl Site for L1d {
     }
 }
 
-/// A level beyond the first, which exists, by its place in the list.
+/// An existing level beyond the first, by its index in the list.
 #[derive(Clone, Copy)]
 struct Beyond(usize);
 
@@ -85,14 +85,14 @@ impl Site for Beyond {
     }
 }
 
-/// A line that was brought in.
+/// A line that was filled.
 #[derive(Clone, Copy)]
 pub(crate) struct Brought {
-    /// The cycle of use.
+    /// The cycle at which it can be used.
     pub(crate) ready: u64,
-    /// Its place in the cache.
+    /// Its entry in the cache.
     pub(crate) entry: Entry,
-    /// Where it was.
+    /// Where it was found.
     pub(crate) level: Level,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Private {
     pub(crate) l1d: Cache,
     pub(crate) levels: Vec<Outer>,
     pub(crate) write_cycles: u64,
-    /// Load-to-use of the last level: how long a line is expected to be on its way.
+    /// Load-to-use of the last level: how long a line is expected to be in flight.
     expected: u64,
     pub(crate) line_shift: u32,
 }
@@ -122,7 +122,7 @@ impl Private {
         })
     }
 
-    /// A level beyond the first; none is memory.
+    /// A level beyond the first; `None` is memory.
     #[inline]
     fn outer<'a>(&'a mut self, shared: &'a mut Shared, level: usize) -> Option<&'a mut Outer> {
         match level.checked_sub(self.levels.len()) {
@@ -131,7 +131,7 @@ impl Private {
         }
     }
 
-    /// Brings a line into a cache. `own`: a prefetcher of this very cache asked.
+    /// Fills a line into a cache. `own`: one of this cache's own prefetchers asked.
     pub(crate) fn miss<S: Site, const TIMED: bool>(
         &mut self,
         shared: &mut Shared,
@@ -147,7 +147,7 @@ impl Private {
         let start = grant.map_or(cycle, |grant| grant.start);
         let (ready, level) = self.request::<TIMED>(shared, site.next(), line, start, who);
         let cache = site.cache(self, shared);
-        // A prefetch that has to wait does not stand in the way of demands.
+        // A prefetch that has to wait does not hold an entry, so it never delays demand accesses.
         if let (Some(grant), Some(resources)) = (grant, &mut cache.in_flight)
             && (!own || start == cycle)
         {
@@ -202,7 +202,7 @@ impl Private {
         answer
     }
 
-    /// Brings in what a cache's prefetchers asked for, unless it is there.
+    /// Fills the lines that a cache's prefetchers asked for, unless they are present.
     #[inline(never)]
     pub(crate) fn prefetch_wanted<S: Site, const TIMED: bool>(
         &mut self,
@@ -210,7 +210,7 @@ impl Private {
         site: S,
         cycle: u64,
     ) {
-        // Nobody adds to the list meanwhile: a prefetch asks the caches further out alone.
+        // The list does not grow meanwhile: a prefetch asks only the caches farther out.
         let mut next = 0;
         loop {
             let cache = site.cache(self, shared);
@@ -223,7 +223,7 @@ impl Private {
         site.cache(self, shared).wanted.clear();
     }
 
-    /// A line leaves a cache: if dirty, the next level takes its data.
+    /// A line is evicted from a cache: if dirty, it is written back to the next level.
     #[inline(never)]
     fn leave<S: Site, const TIMED: bool>(
         &mut self,
@@ -242,17 +242,17 @@ impl Private {
         }
     }
 
-    /// What leaves an inclusive level leaves everything inside it; true if it takes newer data
-    /// along.
+    /// Evicts from every inner cache what leaves an inclusive level; true if one of them held newer
+    /// data.
     fn leave_inner(&mut self, shared: &mut Shared, level: usize, line: u64) -> bool {
         let dirty = |cache: &mut Cache| cache.array.remove(line).is_some_and(|victim| victim.dirty);
         let first = dirty(&mut self.l1d) | dirty(&mut self.l1i);
         (0..level).fold(first, |any, inner| any | dirty(Beyond(inner).cache(self, shared)))
     }
 
-    /// A level takes a dirty line, in a new place if it has none for it. An inclusive one that has
-    /// lost the line (with few ways a prefetch may have pushed it out before it arrived further
-    /// in) lets it pass.
+    /// Writes a dirty line back to a level, allocating an entry if the level does not have it. An
+    /// inclusive level that has lost the line (with few ways, a prefetch may have evicted it before
+    /// it arrived further in) passes it on.
     fn write_back<const TIMED: bool>(
         &mut self,
         shared: &mut Shared,

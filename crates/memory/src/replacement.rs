@@ -1,15 +1,15 @@
-//! Replacement policies: which line of a full set makes room.
+//! Replacement policies: which line of a full set is replaced.
 //!
-//! A policy keeps what it knows in two bits of each way and in the order of use that every set
-//! has. It says what the bits of a new line are; a hit sets them to 0 (so that the hit path asks no
-//! policy); it chooses when no way is empty. Adding one: a variant, its two answers, and a line in
-//! [`MODELS`].
+//! A policy keeps its state in two bits per way and in the recency order that every set has. It
+//! supplies the bits of a new line and chooses a victim when no way is empty; a hit clears the
+//! bits, so that the hit path never calls the policy. To add one: a variant, its two answers, and a
+//! line in [`MODELS`].
 
 use params::{ConfigError, unknown_name};
 
 use crate::array::{EVERY, HIGH, LOW, Set};
 
-/// What is known of a policy.
+/// The description of a policy.
 pub struct Model {
     /// Unique name, as in machine files.
     pub name: &'static str,
@@ -29,18 +29,18 @@ pub static MODELS: &[Model] = &[
     },
 ];
 
-/// A policy at work.
+/// A policy in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     Lru,
     /// The two bits of a way are its re-reference prediction value: 0 soon, 3 in the distant
-    /// future. A new line gets 2, a hit sets 0; the victim is the lowest way with 3, and when there
-    /// is none all grow by one until there is.
+    /// future. A new line gets 2, a hit sets 0; the victim is the lowest way with 3, and if there
+    /// is none, all values are incremented until there is.
     Srrip,
 }
 
 impl Policy {
-    /// The policy of a name; `key` is what names it in the machine file.
+    /// The policy with this name; `key` is the key that names it in the machine file.
     pub(crate) fn find(key: &str, name: &str) -> Result<Self, ConfigError> {
         MODELS.iter().find(|model| model.name == name).map(|model| model.policy).ok_or_else(|| {
             let valid: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
@@ -48,7 +48,7 @@ impl Policy {
         })
     }
 
-    /// The way that makes room in a full set of `assoc` ways; `oldest` is the least recently used.
+    /// The way to replace in a full set of `assoc` ways; `oldest` is the least recently used.
     #[inline]
     pub(crate) fn victim(self, set: &mut Set, oldest: u32, assoc: u32) -> u32 {
         match self {
@@ -67,17 +67,17 @@ impl Policy {
     }
 }
 
-/// The lowest way whose value is 3, after as many steps as it takes for one to have it.
+/// The lowest way whose value is 3, after incrementing all until one has it.
 fn distant(set: &mut Set, assoc: u32) -> u32 {
     let ways = EVERY >> (4 * (16 - assoc));
     loop {
-        // One bit of each way, at its lowest place.
+        // One bit per way, in the lowest bit of its field.
         let (low, high) = ((set.flags / LOW) & ways, (set.flags / HIGH) & ways);
         let found = low & high;
         if found != 0 {
             return found.trailing_zeros() / 4;
         }
-        // No value is 3, so that adding one never carries out of its two bits.
+        // No value is 3, so adding one never carries out of its two bits.
         let grown = ((low ^ ways) * LOW) | ((high ^ low) * HIGH);
         set.flags = (set.flags & !((LOW | HIGH) * ways)) | grown;
     }
@@ -90,7 +90,7 @@ mod tests {
     use crate::fill::Fill;
     use std::collections::BTreeSet;
 
-    /// A set of `assoc` ways that lines 0, 1, … were brought into; none was used again.
+    /// A set of `assoc` ways filled with lines 0, 1, …; none was used again.
     fn full(policy: Policy, assoc: u32) -> Array {
         let mut array = Array::new(1, assoc, true, policy);
         for key in 0..u64::from(assoc) {
@@ -165,9 +165,9 @@ mod tests {
     fn srrip_keeps_a_line_used_again_through_twice_as_many_new_ones_as_lru() {
         // After the hit the values are 0 for the line and 2 for the others. The first new line
         // raises them to 1 and 3; it and the next two take the three ways with 3. The fourth finds
-        // 1 and three times 2: raised to 2 and 3; it and the next two again take the others. The
-        // seventh finds 2 everywhere: all become 3, and the lowest way goes. Ways are filled from
-        // the highest down, so line 3 has way 0.
+        // one 1 and three 2s, raised to 2 and 3; it and the next two again take the others. The
+        // seventh finds 2 everywhere: all become 3, and the lowest way is replaced. Ways are filled
+        // from the highest down, so line 3 has way 0.
         let mut array = full(Policy::Srrip, 4);
         assert!(array.lookup(3).is_some());
         let gone: Vec<u64> = (10..17).map(|key| bring(&mut array, key)).collect();
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn srrip_keeps_what_is_used_through_a_scan_that_empties_an_lru_set() {
-        // Four ways, lines 0 and 1 used between the lines of a scan of three times the ways. A new
-        // line has 2 and the used ones 0, so that the scan replaces its own lines.
+        // Four ways; lines 0 and 1 are used between the lines of a scan three times as long as the
+        // set. A new line has 2 and the used ones 0, so the scan replaces its own lines.
         let survivors = |policy| {
             let mut array = full(policy, 4);
             for round in 0..3 {
@@ -200,8 +200,8 @@ mod tests {
 
     #[test]
     fn under_srrip_the_first_hit_of_a_new_line_counts_though_it_is_the_newest() {
-        // Line 3 is the most recently used by coming in; a hit must still set its value to 0, so
-        // that the scan takes the others first.
+        // Line 3 is the most recently used because it was inserted last; a hit must still set its
+        // value to 0, so that the scan takes the others first.
         let mut array = full(Policy::Srrip, 4);
         assert_eq!(
             array.newest_settled(3, u64::MAX),

@@ -1,7 +1,7 @@
-//! Things that one request at a time can have: entries of fill buffers, of the superqueue, page
+//! Resources that serve one request at a time: entries of fill buffers and of the superqueue, page
 //! walkers, DRAM banks. Requests come in program order, not in time order.
 
-/// What one of them is known to do: its latest interval, and the gap before that.
+/// What is known of one resource: its latest busy interval, and the gap before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Booked {
     idle_from: u64,
@@ -10,8 +10,8 @@ pub(crate) struct Booked {
 }
 
 impl Booked {
-    /// The first cycle from `cycle` on at which it can be had for `duration`: in the gap before
-    /// its latest interval, or after that.
+    /// The first cycle from `cycle` on at which it is free for `duration`: in the gap before its
+    /// latest interval, or after that interval.
     #[inline]
     pub(crate) fn free_at(&self, cycle: u64, duration: u64) -> u64 {
         if self.idle_from <= cycle && cycle + duration <= self.start {
@@ -46,11 +46,10 @@ pub(crate) struct Grant {
     entry: usize,
 }
 
-/// A bounded number of equal entries, in order of their ends.
+/// A bounded number of identical entries, ordered by the ends of their intervals.
 ///
-/// Of the entries that are free the one that became free last is taken: a chain of dependent
-/// requests then stays in one entry, and earlier requests of younger instructions find the
-/// others free.
+/// Of the free entries, the one that became free last is taken: a chain of dependent requests then
+/// stays in one entry, and earlier requests of younger instructions find the others free.
 #[derive(Clone, Debug)]
 pub(crate) struct Resources {
     entries: Vec<Booked>,
@@ -62,8 +61,8 @@ impl Resources {
         Self { entries: vec![Booked::default(); entries as usize] }
     }
 
-    /// The entry and the time at which a request of `cycle` gets it; it is expected to hold it
-    /// for `duration`. With all taken it waits for the earliest to become free.
+    /// The entry that a request at `cycle` gets, and when; the request is expected to hold it for
+    /// `duration`. If all are taken, it waits for the first to become free.
     #[inline]
     pub(crate) fn grant(&self, cycle: u64, duration: u64) -> Grant {
         for (entry, booked) in self.entries.iter().enumerate().rev() {

@@ -1,5 +1,5 @@
-//! The half of the hierarchy that the cores of a chip share: the shared levels, memory, and what
-//! the operating system knows of pages.
+//! The half of the hierarchy that the cores of a chip share: the shared levels, memory, and which
+//! pages the operating system has provided.
 
 use params::ConfigError;
 
@@ -17,7 +17,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Empty, from checked parameters.
+    /// An empty shared half, from checked parameters.
     pub(crate) fn new(p: &MemoryParams) -> Result<Self, ConfigError> {
         let levels = (p.private_levels()..p.level.len()).map(|at| Outer::new(p, at));
         Ok(Self {
@@ -29,17 +29,17 @@ impl Shared {
 }
 
 impl MemoryParams {
-    /// How many levels of the list belong to one core alone.
+    /// How many levels of the list are private to a core.
     pub(crate) fn private_levels(&self) -> usize {
         self.level.iter().take_while(|level| !level.shared).count()
     }
 }
 
-/// The place of the shared half, which is empty while it is lent to another core.
+/// The place of the shared half, empty while it is lent to another core.
 #[derive(Clone, Debug)]
 pub(crate) struct Place(pub(crate) Option<Box<Shared>>);
 
-/// Only a defect of the program that moves the halves about leads here.
+/// Reachable only through a defect in the program that moves the halves about.
 const LENT: &str = "the shared half of this memory is lent to another one";
 
 impl Place {

@@ -116,7 +116,7 @@ pub struct MemoryStatistics {
     pub l1i: CacheStatistics,
     /// First-level data cache.
     pub l1d: CacheStatistics,
-    /// The levels beyond the first, from the inside out.
+    /// The levels beyond the first, innermost first.
     pub levels: Vec<LevelStatistics>,
     /// Instruction TLB.
     pub itlb: TlbStatistics,

@@ -12,24 +12,24 @@ use crate::statistics::{TlbStatistics, WalkStatistics};
 
 /// 4 KB pages.
 pub(crate) const PAGE_SHIFT: u32 = 12;
-/// Pages of a page-directory entry.
+/// Log2 of the pages that a page-directory entry covers.
 const PDE_SHIFT: u32 = 9;
 /// Page-table entries take eight bytes (Intel system manual, "4-Level Paging").
 const ENTRY_BYTES: u64 = 8;
-/// Where the tables lie: one linear table for each level, above every program address. So
-/// neighbouring pages' entries share lines, as they do in real tables.
+/// Where the tables lie: one linear table per level, above every program address, so that the
+/// entries of neighbouring pages share lines, as they do in real tables.
 pub(crate) const PAGE_TABLES: u64 = 0xff00_0000_0000_0000;
 pub(crate) const PAGE_DIRECTORIES: u64 = 0xfe00_0000_0000_0000;
 /// Page numbers of 48-bit addresses.
 const PAGE_NUMBERS: u64 = (1 << 36) - 1;
 
-/// No page was found yet.
+/// No page found yet.
 const NO_PAGE: (u64, u64) = (u64::MAX, 0);
 
 /// A translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Translated {
-    /// The cycle at which the access can go on; its own cycle on a first-level hit.
+    /// The cycle at which the access can proceed; its own cycle on a first-level hit.
     pub(crate) cycle: u64,
     pub(crate) level: TlbLevel,
     pub(crate) page_fault: bool,
@@ -55,7 +55,7 @@ impl Tlb {
         Self { array, statistics: TlbStatistics::default() }
     }
 
-    /// Looks a page up: the cycle at which the translation is there, with `latency` for a hit.
+    /// Looks up a page: the cycle at which the translation is known, with `latency` on a hit.
     #[inline]
     fn find<const TIMED: bool>(&mut self, page: u64, cycle: u64, latency: u64) -> Option<u64> {
         self.statistics.accesses += 1;
@@ -75,11 +75,12 @@ impl Tlb {
     }
 }
 
-/// The TLBs and the walker of a core; which pages were touched belongs to the shared half.
+/// The TLBs and the walker of a core; the set of touched pages belongs to the shared half.
 #[derive(Clone, Debug)]
 pub(crate) struct Translation {
-    /// The pages last found in the DTLB and the ITLB, present since a known cycle: what most
-    /// accesses need. They are the most recently used of their sets, so nothing else changes.
+    /// The pages last found in the DTLB and the ITLB, with the cycle since which they are present:
+    /// what most accesses need. They are the most recently used of their sets, so a hit changes no
+    /// other state.
     last_data: (u64, u64),
     last_code: (u64, u64),
     dtlb: Tlb,
@@ -150,18 +151,18 @@ impl Translation {
         self.search::<TIMED>(page, cycle, Side::Code, caches)
     }
 
-    /// When the data address was translated that was searched for last.
+    /// When the data address that was last searched for was translated.
     pub(crate) fn translated(&self) -> u64 {
         self.last_data.1
     }
 
-    /// True if the page of `addr` was touched before: a software prefetch to another is dropped.
+    /// True if the page of `addr` was touched before; otherwise a software prefetch is dropped.
     pub(crate) fn touched(&self, addr: u64, shared: &Place) -> bool {
         let page = addr >> PAGE_SHIFT;
         self.dtlb.array.find(page).is_some() || shared.get().pages.contains(page)
     }
 
-    /// Notes the page and puts it into the second level.
+    /// Records the page as touched and puts it into the second level.
     pub(crate) fn warm_second_level(&mut self, addr: u64, shared: &mut Place) {
         let page = addr >> PAGE_SHIFT;
         self.touch(page, Side::Data, shared.get_mut());
@@ -170,7 +171,7 @@ impl Translation {
         }
     }
 
-    /// Looks a page up that was not the last one.
+    /// Looks up a page other than the last one.
     #[inline(never)]
     fn search<const TIMED: bool>(
         &mut self,
@@ -185,7 +186,7 @@ impl Translation {
         };
         let found = first.find::<TIMED>(page, cycle, 0);
         let translated = match found {
-            // On its way for an access before: it waits as that one does.
+            // Already in flight for an earlier access: this one waits as that one does.
             Some(ready) if ready > cycle => {
                 Translated { cycle: ready, level: TlbLevel::OnItsWay, page_fault: false }
             }
@@ -228,8 +229,8 @@ impl Translation {
         Translated { cycle: ready, level, page_fault }
     }
 
-    /// Reads the page tables: the cycle at which the translation is there. The entries above the
-    /// page directory cover 1 GB and 512 GB each and are taken to be always cached.
+    /// Reads the page tables: the cycle at which the translation is known. The entries above the
+    /// page directory cover 1 GB and 512 GB each and are assumed to be always cached.
     fn walk<const TIMED: bool>(&mut self, page: u64, cycle: u64, caches: &mut Caches) -> u64 {
         let page = page & PAGE_NUMBERS;
         let grant = self.walkers.grant(cycle, self.walk_cycles);
@@ -260,7 +261,7 @@ impl Translation {
         ready
     }
 
-    /// Notes the touch of a page; true if the operating system had to provide it.
+    /// Records a touch of the page; true if the operating system had to provide it.
     fn touch(&mut self, page: u64, side: Side, shared: &mut Shared) -> bool {
         let first = shared.pages.touch(page);
         if first && side == Side::Code {
@@ -283,7 +284,7 @@ impl Translation {
         }
     }
 
-    /// Forgets the pages that lie wholly in the range: their next touch is a first one.
+    /// Forgets the pages that lie wholly in the range: their next touch is a first touch.
     pub(crate) fn unmap(&mut self, addr: u64, len: u64, shared: &mut Place) {
         let first = addr.div_ceil(1 << PAGE_SHIFT);
         let end = addr.saturating_add(len) >> PAGE_SHIFT;
@@ -312,6 +313,6 @@ impl Translation {
     }
 }
 
-/// Linux flushes the whole TLB rather than more single pages than this
+/// Linux flushes the whole TLB rather than invalidate more single pages than this
 /// (`tlb_single_page_flush_ceiling`).
 const FLUSH_CEILING: u64 = 33;

@@ -1,4 +1,4 @@
-//! Rules that the parameters have to keep.
+//! Rules that the parameters must satisfy.
 
 use crate::access::Depth;
 use crate::array::ASSOC_MAX;
@@ -8,18 +8,18 @@ use crate::replacement::Policy;
 use params::ConfigError;
 use std::ops::RangeInclusive;
 
-/// Levels beyond the first.
+/// The most levels beyond the first.
 pub(crate) const LEVELS_MAX: usize = Depth::ALL.len();
-/// Lines: a 32-byte window of the uop cache, a 32-byte vector and a page-table entry (8 bytes) lie
-/// in one line or two; a 4 KB page has lines enough for prefetchers to follow a stream in, and
-/// 256 bytes is the largest line that a processor is known to have (IBM z).
+/// Line sizes: a 32-byte window of the uop cache, a 32-byte vector and a page-table entry (8 bytes)
+/// span one or two lines; a 4 KB page has enough lines for prefetchers to follow a stream, and 256
+/// bytes is the largest line of a known processor (IBM z).
 const LINE: RangeInclusive<u64> = 32..=256;
 
-/// Greatest size of a cache and number of entries of a table: keeps a slip of the pen from
-/// asking the host for all its memory.
+/// Upper bound on the size of a cache and the number of entries of a table: a typing error must not
+/// ask the host for all its memory.
 const SIZE_MAX: u64 = 1 << 32;
 const ENTRIES_MAX: u64 = 1 << 24;
-/// Greatest time of one step; beyond it the arrival times would overflow their word.
+/// Upper bound on a latency; beyond it the arrival times would overflow their word.
 const CYCLES_MAX: u64 = 1 << 20;
 
 impl MemoryParams {
@@ -74,7 +74,7 @@ impl MemoryParams {
         (0..self.level.len()).try_for_each(|at| self.level(at))
     }
 
-    /// What all caches keep to.
+    /// Rules for all caches.
     fn cache(
         &self,
         name: &str,
@@ -112,7 +112,7 @@ impl MemoryParams {
         Ok(())
     }
 
-    /// What a level beyond the first keeps to.
+    /// Rules for a level beyond the first.
     fn level(&self, at: usize) -> Result<(), ConfigError> {
         let (level, name) = (&self.level[at], format!("level[{at}]"));
         let key = |key: &str| format!("{name}.{key}");
@@ -137,7 +137,7 @@ impl MemoryParams {
         Ok(())
     }
 
-    /// Names stand beside those of other groups of counters, which have no such form.
+    /// Level names stand beside the names of other groups of counters, which never have this form.
     fn name(&self, at: usize) -> Result<(), ConfigError> {
         let (name, key) = (&self.level[at].name, format!("level[{at}].name"));
         let shown = format!("{name:?}");

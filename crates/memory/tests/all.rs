@@ -1,4 +1,4 @@
-//! The hierarchy as a whole. One program for all test files, so that little is linked.
+//! The hierarchy as a whole. One test program for all files, to keep linking short.
 
 mod halves;
 mod latency;

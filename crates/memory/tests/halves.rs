@@ -1,6 +1,6 @@
 //! The shared half taken out of one memory and lent to another. There is no coherence between the
-//! private halves yet: what one writes the other finds in the shared half only once it left the
-//! writer's caches.
+//! private halves yet: the other core finds written data in the shared half only once it has left
+//! the writer's caches.
 
 use mallacc_memory::{Depth, Level, Memory, MemoryParams};
 
@@ -9,7 +9,7 @@ const BASE: u64 = 0x10_0000;
 const FAR: u64 = 1_000_000;
 const LLC: Level = Level::Outer(Depth::Second);
 
-/// The default without prefetchers.
+/// The default parameters without prefetchers.
 fn plain() -> MemoryParams {
     let mut params = MemoryParams::default();
     params.l1i.prefetchers.clear();
@@ -31,7 +31,7 @@ fn two_private_halves_in_turns_find_in_the_shared_one_what_the_other_brought() {
     assert!(a.load(1, BASE, 8, 0).page_fault);
     let reads = a.statistics().dram.reads;
     lend(&mut a, &mut b);
-    // The page was touched and its tables are cached; what is private is cold.
+    // The page was touched and its tables are cached; the private half is cold.
     let walk = b.store_address_tlb(BASE, 8, FAR);
     assert!(!walk.page_fault);
     let load = b.load(1, BASE, 8, 2 * FAR);
@@ -83,8 +83,8 @@ fn one_memory_whose_shared_half_comes_and_goes_behaves_as_one_that_keeps_it() {
 
 #[test]
 fn an_inclusive_level_takes_its_victim_out_of_the_private_half_it_serves_whatever_its_depth() {
-    // Three levels beyond the first: the last, of one way, is inclusive; two places a way apart in
-    // it push each other out, though every cache inside has room for both.
+    // Three levels beyond the first; the last is inclusive and has one way. Two addresses a way
+    // apart evict each other there, though every inner cache has room for both.
     let mut params = plain();
     let middle = params.level[0].clone();
     params.level.insert(1, mallacc_memory::LevelParams { name: "L3".into(), ..middle });

@@ -6,10 +6,10 @@ use mallacc_memory::{Memory, MemoryParams};
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const BASE: u64 = 0x7f00_0000_0000;
-/// Agreement asked for.
+/// Required agreement.
 const WITHIN: f64 = 0.10;
 
-/// The order in which a chase visits its places: one cycle through all of them.
+/// The order in which a chase visits its elements: one cycle through all of them.
 fn shuffled(places: u64) -> Vec<u64> {
     let mut order: Vec<u64> = (0..places).collect();
     let mut random = 0x1234_5678_9abc_def1_u64;
@@ -22,8 +22,8 @@ fn shuffled(places: u64) -> Vec<u64> {
     order
 }
 
-/// Mean load-to-use of a chase over `size` bytes with a pointer every `stride`, after one round
-/// to fill the caches.
+/// Mean load-to-use of a chase over `size` bytes with a pointer every `stride`, after one round to
+/// fill the caches.
 fn chase(params: &MemoryParams, size: u64, stride: u64, random: bool, rounds: u64) -> f64 {
     let mut memory = Memory::new(params).unwrap();
     let places = size / stride;

@@ -1,4 +1,4 @@
-//! When the data is there: expected cycles computed from the parameters.
+//! When data is ready: expected cycles computed from the parameters.
 
 use mallacc_memory::{Depth, Level, Memory, MemoryParams, TlbLevel};
 
@@ -6,7 +6,7 @@ const PAGE: u64 = 4096;
 const LINE: u64 = 64;
 const BASE: u64 = 0x10_0000;
 
-/// The default without prefetchers, so that only the accesses of a test move lines.
+/// The default parameters without prefetchers, so that only the accesses of a test move lines.
 fn plain() -> MemoryParams {
     let mut params = MemoryParams::default();
     params.l1i.prefetchers.clear();
@@ -19,7 +19,7 @@ fn new(params: &MemoryParams) -> Memory {
     Memory::new(params).unwrap()
 }
 
-/// Load-to-use of a line in memory: a closed bank, nobody else.
+/// Load-to-use of a line in memory: bank closed, no other traffic.
 fn dram(params: &MemoryParams) -> u64 {
     let d = &params.dram;
     let ns = [d.path_ns, d.trcd_ns, d.tcl_ns, d.burst_ns];
@@ -27,7 +27,7 @@ fn dram(params: &MemoryParams) -> u64 {
     params.level[1].load_to_use() + cycles.iter().sum::<u64>()
 }
 
-/// Touches the pages of a range and the tables of their translations, far before cycle `FAR`.
+/// Touches the pages of a range and the tables of their translations, long before cycle `FAR`.
 fn map(memory: &mut Memory, first: u64, pages: u64) {
     for page in 0..pages {
         memory.load(1, first + page * PAGE, 1, 0);
@@ -35,7 +35,8 @@ fn map(memory: &mut Memory, first: u64, pages: u64) {
 }
 const FAR: u64 = 1_000_000;
 
-/// Empties the TLBs and the walker's cache: Linux does for more pages than it invalidates singly.
+/// Empties the TLBs and the walker's cache, as Linux does for more pages than it invalidates
+/// singly.
 fn flush_tlbs(memory: &mut Memory) {
     memory.unmap(1 << 40, 64 * PAGE);
 }
@@ -57,7 +58,7 @@ fn a_hit_is_ready_after_exactly_the_latency() {
 fn a_line_that_left_the_l1_comes_from_the_l2_after_its_latency() {
     let params = plain();
     let mut memory = new(&params);
-    // One line more than the ways of a set; the first is the least recently used.
+    // One line more than the set has ways; the first is the least recently used.
     let way = params.l1d.size / u64::from(params.l1d.assoc);
     let assoc = u64::from(params.l1d.assoc);
     for n in 0..=assoc {
@@ -68,7 +69,7 @@ fn a_line_that_left_the_l1_comes_from_the_l2_after_its_latency() {
         (again.ready, again.level),
         (FAR + params.level[0].latency, Level::Outer(Depth::First))
     );
-    // That put out the second; the third is still there.
+    // That evicted the second; the third is still present.
     assert_eq!(memory.load(1, BASE + 2 * way, 8, 2 * FAR).level, Level::L1);
     assert_eq!(memory.load(1, BASE + way, 8, 2 * FAR).level, Level::Outer(Depth::First));
 }
@@ -115,7 +116,7 @@ fn accesses_to_a_line_in_flight_wait_for_it_and_no_longer() {
     assert_eq!(memory.statistics().dram.reads, new_reads(&params) + 1);
 }
 
-/// Lines read from memory by the first load of a page: its own and one of each table.
+/// Lines read from memory by the first load of a page: its own and one per table.
 fn new_reads(params: &MemoryParams) -> u64 {
     let mut memory = new(params);
     map(&mut memory, BASE, 1);
@@ -182,7 +183,7 @@ fn one_more_superqueue_entry_is_one_more_line_from_memory_at_once() {
     }
 }
 
-/// Lines `first..` of a page each `way` bytes apart, loaded until they left the cache before.
+/// The first four lines of a page, loaded at once after lines `way` bytes apart evicted them.
 fn loads_at_once(params: &MemoryParams, way: u64, assoc: u64) -> Vec<(u64, Level)> {
     let mut memory = new(params);
     for n in 0..=assoc {
@@ -229,7 +230,7 @@ fn a_prefetch_holds_a_fill_buffer_until_its_line_arrives() {
     for n in 0..3 {
         memory.load(7, BASE + n * LINE, 8, FAR * (n + 1));
     }
-    // The third load asked for the fourth line; a miss meanwhile waits for that line's arrival.
+    // The third load prefetched the fourth line; a miss meanwhile waits for that line's arrival.
     let arrival = 3 * FAR + params.l1d.latency + dram(&params);
     let miss = memory.load(1, BASE + 40 * LINE, 8, 3 * FAR + 20);
     assert!(miss.ready > arrival + params.level[1].latency, "{} {arrival}", miss.ready);
@@ -248,7 +249,7 @@ fn a_load_over_a_line_end_costs_both_lines_and_the_split() {
     assert_eq!((after.accesses, after.hits), (before.accesses + 2, before.hits + 2));
     let whole = memory.load(1, BASE + LINE - 8, 8, FAR);
     assert_eq!(whole.ready, FAR + params.l1d.latency);
-    // The second half in another line is what counts.
+    // The half in the second line determines the result.
     let far = memory.load(1, BASE + 2 * LINE - 4, 8, 2 * FAR);
     assert_eq!(far.ready, 2 * FAR + dram(&params) + params.l1d.line_split_cycles);
     assert_eq!(far.level, Level::Dram);
@@ -304,7 +305,7 @@ fn the_first_touch_of_a_page_is_a_page_fault_until_it_is_unmapped() {
     assert!(fault(&mut memory, BASE));
     assert!(!fault(&mut memory, BASE + PAGE - 8));
     assert!(fault(&mut memory, BASE + PAGE));
-    // Only whole pages go.
+    // Only whole pages are unmapped.
     memory.unmap(BASE + 1, 2 * PAGE - 1);
     assert!(!fault(&mut memory, BASE));
     assert!(fault(&mut memory, BASE + PAGE));
@@ -355,7 +356,7 @@ fn a_software_prefetch_brings_the_line_and_never_faults() {
 fn stlb_hits_add_its_latency_and_the_reach_ends_at_64_and_1024_pages() {
     let params = plain();
     let entries = [params.dtlb.entries, params.stlb.entries].map(u64::from);
-    // A line in each page, in different sets of the caches; all fit the L2 or the LLC.
+    // One line per page, in different sets of the caches; all fit the L2 or the LLC.
     let addr = |n: u64| BASE + n * (PAGE + LINE);
     let levels = |pages: u64| {
         let mut memory = new(&params);
@@ -374,7 +375,7 @@ fn stlb_hits_add_its_latency_and_the_reach_ends_at_64_and_1024_pages() {
         found
     };
     assert_eq!(levels(entries[0] / 2), [entries[0] / 2, 0, 0]);
-    // Cyclic use of more pages than entries: each is gone before it is needed again.
+    // Cyclic use of more pages than entries: each is evicted before it is needed again.
     assert_eq!(levels(2 * entries[0]), [0, 2 * entries[0], 0]);
     assert_eq!(levels(2 * entries[1]), [0, 0, 2 * entries[1]]);
     let mut memory = new(&params);
@@ -398,7 +399,7 @@ fn a_walk_reads_the_page_table_through_the_data_caches() {
     let walk = memory.statistics().walk;
     assert_eq!((walk.walks - before.walks, walk.reads_l1d - before.reads_l1d), (1, reads));
     assert_eq!(walk.cycles - before.cycles, expected - params.stlb.latency);
-    // The neighbouring page's entry is in the same line, and the directory is known now.
+    // The neighbouring page's entry is in the same line, and the directory is now known.
     let t = memory.store_address_tlb(BASE + PAGE, 8, 2 * FAR);
     assert_eq!(t.ready, 2 * FAR + expected - params.l1d.latency);
 }
@@ -430,8 +431,8 @@ fn trashing_makes_the_lru_half_of_l1d_and_l2_invalid() {
         memory.load(1, BASE + n * way, 8, FAR);
     }
     memory.trash_lru_half();
-    // The four most recent are in the L1D; the others left it, and what L2 set they fall in
-    // holds fewer lines than half its ways, so they are there.
+    // The four most recent are in the L1D. The others were evicted from it, but the L2 set that
+    // they map to holds fewer lines than half its ways, so they are still there.
     let levels: Vec<Level> =
         (0..assoc).rev().map(|n| memory.load(1, BASE + n * way, 8, 2 * FAR).level).collect();
     let kept = (assoc - assoc / 2) as usize;
@@ -453,7 +454,7 @@ fn the_ip_prefetcher_brings_the_next_line_of_a_stride_before_it_is_asked_for() {
     assert_eq!((fourth.level, fourth.ready), (Level::L1, 10 * FAR + params.l1d.latency));
     let s = memory.statistics().l1d;
     assert_eq!((s.prefetches, s.prefetch_hits, s.prefetches_late), (2, 1, 0));
-    // The fifth comes 50 cycles after the fourth asked for it: too late to be there.
+    // The fifth comes 50 cycles after the fourth asked for it: too soon for it to have arrived.
     let fifth = memory.load(7, BASE + 4 * stride, 8, 10 * FAR + 50);
     let asked = 10 * FAR + params.l1d.latency;
     assert_eq!((fifth.level, fifth.ready), (Level::FillBuffer, asked + dram(&params)));

@@ -1,4 +1,4 @@
-//! Warming leaves what running leaves; the same calls give the same answers.
+//! Warming leaves the same state as running; the same calls give the same answers.
 
 use mallacc_memory::{CacheStatistics, Level, Memory, MemoryParams, MemoryStatistics, TlbLevel};
 use mallacc_memory::{LevelParams, prefetch, replacement};
@@ -107,8 +107,8 @@ fn assert_twins_agree(params: &MemoryParams, count: u64, seed: u64, what: &str) 
     warm(&mut warmed, &steps);
     run(&mut timed, &steps, 0, 3);
     assert_eq!(untimed(&warmed), untimed(&timed), "{what}");
-    // Long after, nothing is in flight in either, and accesses too far apart to meet in a
-    // buffer or on a bus get the same answers to the cycle.
+    // Much later, nothing is in flight in either, and accesses too far apart to meet in a buffer or
+    // on a bus get the same answers to the cycle.
     let more = traffic(count / 3, seed * 77 + 1);
     let answers = run(&mut warmed, &more, FAR, 5_000);
     assert!(answers == run(&mut timed, &more, FAR, 5_000), "{what}");

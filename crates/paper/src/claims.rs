@@ -1,8 +1,8 @@
-//! What the paper says, where it says it, and the rule that a measured value is held to.
+//! What the paper states, where it states it, and the rule that a measured value is held to.
 //!
 //! S. Kanev, S. L. Xi, G.-Y. Wei and D. Brooks, *Mallacc: Accelerating Memory Allocation*, ASPLOS
-//! 2017. The figures' bars cannot be read off the text, so claims are the text's own numbers. The
-//! rule and its reason stand beside each; a rule is never adjusted to what was measured.
+//! 2017. The bars of its figures cannot be read as numbers, so claims are the text's own numbers.
+//! The rule and its reason stand beside each; a rule is never adjusted to what was measured.
 
 use results::confidence::Estimate;
 
@@ -16,11 +16,11 @@ use crate::verdict::Verdict;
 pub struct Claim {
     /// The figure or table that it is about.
     pub figure: Figure,
-    /// The program that it is about, by our name; empty if it is about all.
+    /// The program that it is about, by our name; empty if it is about all of them.
     pub subject: &'static str,
-    /// The quantity, as the figure's derivation names it.
+    /// The quantity, by its name in the figure's derivation.
     pub quantity: &'static str,
-    /// What it says, in words.
+    /// The statement, in words.
     pub what: &'static str,
     /// The paper's value as printed there.
     pub paper: &'static str,
@@ -28,12 +28,12 @@ pub struct Claim {
     pub source: &'static str,
     /// The value's unit.
     pub unit: Unit,
-    /// What the measured value is held to.
+    /// The rule that the measured value is held to.
     pub rule: Rule,
-    /// Why this rule.
+    /// The reason for this rule.
     pub reason: &'static str,
-    /// The quantity of the same figure and program that this one presupposes. Where that differs
-    /// from the paper, this claim is about another thing than the paper's and is not judged.
+    /// The quantity of the same figure and program that this one presupposes. Where that quantity
+    /// differs from the paper's, this claim is about something else and is not judged.
     pub presupposes: Option<&'static str>,
 }
 

@@ -20,7 +20,7 @@ pub enum Figure {
     Table2,
 }
 
-/// What is fixed about a figure.
+/// The fixed description of a figure.
 struct Card {
     figure: Figure,
     name: &'static str,
@@ -176,7 +176,7 @@ impl Figure {
         })
     }
 
-    /// Whether it is about this program.
+    /// Whether this program appears in it.
     pub fn concerns(self, subject: &Subject) -> bool {
         match self {
             Self::Fig1 => subject.name == "perl",

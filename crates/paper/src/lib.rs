@@ -1,7 +1,7 @@
 //! The Mallacc paper's figures and tables, side by side with what was measured here.
 //!
-//! Measured [`results::Run`]s in, tables with verdicts out; nothing here runs, prints or knows a
-//! simulator.
+//! Measured [`results::Run`]s in, tables with verdicts out; nothing here runs or prints anything or
+//! depends on a simulator.
 //!
 //! ```text
 //! figure ──> needs ── subjects and configurations that have to be measured (for the runner)
@@ -11,12 +11,12 @@
 //! causes (why a claim differs) ──────────────┴──> Sheet ──> text, Markdown, JSON, CSV
 //! ```
 //!
-//! - [`figure`]: which figures there are, how each is defined, what it needs.
+//! - [`figure`]: the figures, how each is defined, what it needs.
 //! - [`subject`]: the programs, and the paper's counterpart of each.
-//! - [`claims`]: what the paper says, where, and the rule that a measured value is held to. A rule
-//!   belongs to a claim and is the same for every program.
-//! - [`causes`]: why a claim is not met: the result of an experiment, with the configuration it was
-//!   established on, the day, and a band for every figure that a run can check; or "not
+//! - [`claims`]: what the paper states, where, and the rule that a measured value is held to. A
+//!   rule belongs to a claim and is the same for every program.
+//! - [`causes`]: why a claim is not met: the result of an experiment, with the configuration and
+//!   the day it was established on and a band for every figure that a run can check; or "not
 //!   established".
 //! - [`study`], [`derive`]: from runs to figures.
 //! - [`ttest`]: the paper's significance test.

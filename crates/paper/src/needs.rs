@@ -22,21 +22,21 @@ pub const LIST_PART: &str = "m32/list";
 pub const CLASS_PART: &str = "m32/size_class";
 /// Mallacc with 32 entries and its sampling part only.
 pub const SAMPLING_PART: &str = "m32/sampling";
-/// The parts of the limit study: with one step free at a time.
+/// The parts of the limit study: one step free at a time.
 pub const STEPS: [&str; 3] = ["size_class", "sampling", "list"];
-/// Sizes of Figure 17: even ones of the paper's range, and 25, which the paper names.
+/// Sizes of Figure 17: the even ones of the paper's range, and 25, which the paper names.
 pub const SIZES: [u64; 17] = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 25, 26, 28, 30, 32];
 
-/// A configuration by name, and what it is.
+/// A configuration: its name and its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// The name that figures look it up by.
+    /// The name by which figures look it up.
     pub name: String,
     /// Accelerator and settings.
     pub accelerator: Choice,
 }
 
-/// A program to run, with what it is run for.
+/// A program to run, and what it is run for.
 #[derive(Debug, PartialEq)]
 pub struct Need {
     /// The program.
@@ -57,7 +57,7 @@ pub fn sized(entries: u64) -> String {
     format!("mallacc-{entries}")
 }
 
-/// The baseline, the limit, Mallacc with so many entries, or one of the declared ablations.
+/// The baseline, the limit, Mallacc with a number of entries, or one of the declared ablations.
 fn wanted(name: &str) -> Wanted {
     let sized = || {
         let entries: i64 = name.strip_prefix("mallacc-")?.parse().ok()?;
@@ -96,7 +96,7 @@ fn configurations(figure: Figure) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// What to measure for these figures, restricted to the named programs unless there are none.
+/// What to measure for these figures, restricted to the named programs if any are named.
 pub fn needs(figures: &[Figure], only: &[&str]) -> Vec<Need> {
     let mut needs = Vec::new();
     for subject in SUBJECTS {

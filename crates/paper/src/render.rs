@@ -8,16 +8,16 @@ pub use prose::{markdown, text};
 
 use crate::sheet::{Check, Unit};
 
-/// A claim's measured value as people read it.
+/// A claim's measured value, formatted for people.
 fn measured(check: &Check) -> String {
     check.measured.map_or("-".into(), |estimate| check.claim.unit.text(estimate))
 }
 
-/// What a rule asks, in the claim's unit.
+/// What a rule requires, in the claim's unit.
 fn asks(check: &Check) -> String {
     let (low, high) = check.claim.rule.bounds();
     let (factor, decimals, suffix) = check.claim.unit.form();
-    // Bounds with no more decimals than they have.
+    // Bounds with no more decimals than they need.
     let number = |value: f64| {
         let decimals = if check.claim.unit == Unit::FinePercent { 3 } else { decimals };
         let text = format!("{:.decimals$}", value * factor);

@@ -14,7 +14,7 @@ pub enum Unit {
     Percent,
     /// The same with two decimals, for changes below a percent.
     FinePercent,
-    /// A share in percentage points, 0.06 being 6.
+    /// A share in percentage points: 0.06 is 6.
     Points,
     /// Cycles.
     Cycles,
@@ -27,7 +27,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The factor and the decimals in text, and what follows the number.
+    /// The factor and the decimals used in text, and the suffix of the number.
     pub fn form(self) -> (f64, usize, &'static str) {
         match self {
             Self::Percent => (100.0, 1, " %"),
@@ -40,7 +40,7 @@ impl Unit {
         }
     }
 
-    /// A value as people read it.
+    /// A value formatted for people.
     pub fn text(self, estimate: Estimate) -> String {
         let (factor, decimals, suffix) = self.form();
         let value = estimate.value * factor;
@@ -58,7 +58,7 @@ pub enum Cell {
     Text(String),
     /// A number.
     Number(Estimate, Unit),
-    /// Nothing was measured, or it has no meaning.
+    /// Nothing was measured, or the cell has no meaning.
     Empty,
 }
 
@@ -68,12 +68,12 @@ impl Cell {
         estimate.filter(|e| e.value.is_finite()).map_or(Self::Empty, |e| Self::Number(e, unit))
     }
 
-    /// A number without an interval that may be missing.
+    /// A number without an interval, which may be missing.
     pub fn exact(value: Option<f64>, unit: Unit) -> Self {
         Self::of(value.map(|value| Estimate { value, half_width: None }), unit)
     }
 
-    /// As people read it.
+    /// The cell formatted for people.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -86,7 +86,7 @@ impl Cell {
 /// A table: a column of labels and columns of cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What the labels are.
+    /// The heading of the label column.
     pub corner: &'static str,
     /// The columns' names.
     pub columns: Vec<String>,
@@ -101,8 +101,8 @@ impl Table {
         Self { corner, columns, rows: Vec::new() }
     }
 
-    /// The cell of a row and a column. A row goes by its label or by the first word of it: the
-    /// paper's name of a program stands behind ours, a mark behind a number.
+    /// The cell of a row and a column. A row is found by its label or by the first word of the
+    /// label: the paper's name of a program follows ours, a mark follows a number.
     pub fn cell(&self, row: &str, column: &str) -> Option<&Cell> {
         let named = |label: &str| {
             label == row || label.strip_prefix(row).is_some_and(|rest| rest.starts_with(' '))
@@ -117,15 +117,15 @@ impl Table {
     }
 }
 
-/// What the derivation of a figure brings.
+/// The result of a figure's derivation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
-    /// The figure.
+    /// The figure's table.
     pub table: Table,
-    /// Measured quantities, each of a program or (with no name) of the whole figure. Claims pick
-    /// theirs by program and quantity.
+    /// Measured quantities, each of a program or (with an empty name) of the whole figure. Claims
+    /// select theirs by program and quantity.
     pub values: Vec<(&'static str, &'static str, Option<Estimate>)>,
-    /// What a reader should know, a sentence each.
+    /// What a reader should know, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -151,35 +151,35 @@ pub fn exact(value: f64) -> Estimate {
     Estimate { value, half_width: None }
 }
 
-/// A claim of the paper beside what was measured.
+/// A claim of the paper beside the measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// The claim.
     pub claim: &'static Claim,
     /// What was measured.
     pub measured: Option<Estimate>,
-    /// What comes of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, if it is not reproduced; nothing until the sheet is explained.
+    /// The cause, if it is not reproduced; `None` until the sheet is explained.
     pub cause: Option<Explanation>,
 }
 
 /// A figure beside the paper's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
-    /// Which.
+    /// Which figure.
     pub figure: Figure,
     /// Its numbers.
     pub table: Table,
     /// The paper's claims about it.
     pub checks: Vec<Check>,
-    /// What a reader should know, a sentence each.
+    /// What a reader should know, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Sheet {
-    /// Puts the paper beside a derived figure. `asked` says which programs were to be measured: a
-    /// claim about one of them that has no value is shown as not measured, one about another
+    /// Puts the paper beside a derived figure. `asked` tells which programs were to be measured: a
+    /// claim about one of them without a value is shown as not measured, a claim about any other
     /// program is left out.
     pub fn new(figure: Figure, derived: Derived, asked: impl Fn(&str) -> bool) -> Self {
         let mut checks: Vec<Check> = Vec::new();
@@ -198,7 +198,7 @@ impl Sheet {
         Self { figure, table: derived.table, checks, notes: derived.notes }
     }
 
-    /// Puts a cause to each claim that is not reproduced.
+    /// Attaches a cause to each claim that is not reproduced.
     pub fn explain(&mut self, evidence: &Evidence<'_>) {
         for check in &mut self.checks {
             check.cause = causes::explain(check, evidence);

@@ -21,9 +21,9 @@ pub struct Measured {
 /// Everything that was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Study {
-    /// What machine was measured, in a sentence.
+    /// The machine that was measured, in a sentence.
     pub machine: String,
-    /// What causes depend on.
+    /// The conditions that causes depend on.
     pub conditions: Conditions,
     /// Programs in the order of [`crate::SUBJECTS`].
     pub measured: Vec<Measured>,
@@ -51,13 +51,13 @@ impl Measured {
         configuration(&self.run, name)
     }
 
-    /// Malloc speedup of a configuration over the baseline, 0.1 being 10 %, with its interval.
+    /// Malloc speedup of a configuration over the baseline (0.1 is 10 %), with its interval.
     pub fn malloc_speedup(&self, name: &str) -> Option<Estimate> {
         let figures = CallFigures::of(&self.run, self.configuration(name)?, CallGroup::Allocation);
         estimate(figures.value("speedup"))
     }
 
-    /// The same of the whole allocator.
+    /// The same for the whole allocator.
     pub fn allocator_speedup(&self, name: &str) -> Option<Estimate> {
         statistic(&self.run, name, "allocator_speedup")
     }

@@ -1,22 +1,22 @@
 //! The programs that are measured, and the paper's counterpart of each.
 
-/// What kind of program it is.
+/// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A microbenchmark of the allocator.
     Micro,
-    /// A program.
+    /// A whole program.
     Program,
 }
 
-/// A program.
+/// A program that is measured.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The name: of the microbenchmark or of the workload file.
     pub name: &'static str,
     /// The name of its counterpart in the paper, if it has one.
     pub paper: Option<&'static str>,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -28,8 +28,8 @@ const fn program(name: &'static str, paper: Option<&'static str>) -> Subject {
     Subject { name, paper, kind: Kind::Program }
 }
 
-/// All programs. Of the paper's, 465.tonto and the fourth of SPEC CPU2006 that calls malloc cannot
-/// be had without a licence and have no counterpart here.
+/// All programs. Of the paper's, 465.tonto and the fourth program of SPEC CPU2006 that calls malloc
+/// require a licence and have no counterpart here.
 pub const SUBJECTS: &[Subject] = &[
     micro("antagonist"),
     micro("gauss"),
@@ -49,7 +49,7 @@ pub const SUBJECTS: &[Subject] = &[
 ];
 
 impl Subject {
-    /// The program of that name.
+    /// The program with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         SUBJECTS.iter().find(|subject| subject.name == name)
     }

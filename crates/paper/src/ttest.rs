@@ -2,7 +2,7 @@
 //!
 //! The paper keeps a program if the hypothesis "it became slower" is rejected with a probability of
 //! error below 5 %. With `n` runs of the baseline (times `a_i`) and `m` of the accelerated machine
-//! (times `b_i`), equal variances assumed as in Student's test:
+//! (times `b_i`), assuming equal variances as in Student's test:
 //!
 //! ```text
 //! s^2 = (sum (a_i - mean a)^2 + sum (b_i - mean b)^2) / (n + m - 2)
@@ -19,7 +19,7 @@ pub struct Test {
     pub t: f64,
     /// Degrees of freedom.
     pub degrees: usize,
-    /// Probability of a difference at least this large if there were none.
+    /// Probability of a difference at least this large if there were no real one.
     pub p: f64,
 }
 
@@ -45,7 +45,7 @@ pub fn upper_tail(t: f64, degrees: usize) -> f64 {
     if t >= 0.0 { outside / 2.0 } else { 1.0 - outside / 2.0 }
 }
 
-/// Mean and 95 % interval of values that were drawn independently.
+/// Mean and 95 % interval of independently drawn values.
 pub fn interval(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     let half_width =
@@ -53,7 +53,7 @@ pub fn interval(values: &[f64]) -> Option<Estimate> {
     (n > 0).then(|| Estimate { value: mean(values), half_width })
 }
 
-/// The sample's standard deviation; 0 for fewer than two values.
+/// The sample standard deviation; 0 for fewer than two values.
 pub fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 { 0.0 } else { (squares(values) / (values.len() - 1) as f64).sqrt() }
 }

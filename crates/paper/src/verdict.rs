@@ -2,7 +2,7 @@
 
 use results::confidence::Estimate;
 
-/// What a claim of the paper asks of a measured value.
+/// What a claim of the paper requires of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// Within a tolerance of a value.
@@ -18,20 +18,20 @@ pub enum Rule {
     AtMost(f64),
     /// Between these two, both included.
     Between(f64, f64),
-    /// Nothing: what is measured here is another quantity than the paper's.
+    /// No requirement: the quantity measured here is not the paper's.
     Beside,
 }
 
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The value keeps the rule.
+    /// The value satisfies the rule.
     Reproduced,
-    /// The value does not, but its confidence interval reaches what would.
+    /// The value does not, but its confidence interval includes values that would.
     Undecided,
-    /// It does not.
+    /// The value does not satisfy it.
     Differs,
-    /// Shown beside the paper's value without being judged: they are not the same quantity, or the
+    /// Shown beside the paper's value without a judgement: they are not the same quantity, or the
     /// claim presupposes another one that differs.
     NotComparable,
     /// There is no value.
@@ -52,7 +52,7 @@ impl Verdict {
 }
 
 impl Rule {
-    /// The smallest and the largest value that keep it.
+    /// The smallest and the largest value that satisfy it.
     pub fn bounds(self) -> (f64, f64) {
         match self {
             Self::Near { value, tolerance } => (value - tolerance, value + tolerance),
@@ -63,15 +63,15 @@ impl Rule {
         }
     }
 
-    /// Whether a value keeps it.
+    /// Whether a value satisfies it.
     pub fn holds(self, value: f64) -> bool {
         let (low, high) = self.bounds();
-        // Bounds are decimal numbers and the values quotients: the last bits do not decide.
+        // Bounds are decimal numbers and values are quotients: the last bits must not decide.
         let slack = 1e-9 * value.abs().max(1.0);
         value >= low - slack && value <= high + slack
     }
 
-    /// Holds a value to the rule.
+    /// Judges a value by the rule.
     pub fn judge(self, measured: Option<Estimate>) -> Verdict {
         let Some(Estimate { value, half_width }) = measured.filter(|m| m.value.is_finite()) else {
             return Verdict::NotMeasured;

@@ -1,5 +1,5 @@
-//! `docs/figures.md` is what was measured last. Its verdicts have to be those of today's rules, its
-//! causes today's causes, and the figures that the causes name have to agree with its tables.
+//! `docs/figures.md` shows the latest measurement. Its verdicts must be those of today's rules, its
+//! causes today's causes, and the figures that the causes name must agree with its tables.
 
 use mallacc_paper::causes::{CAUSES, Conditions, Evidence, Explanation, Origin};
 use mallacc_paper::claims::{self, Claim};
@@ -8,7 +8,7 @@ use mallacc_paper::verdict::Verdict;
 use mallacc_paper::{Cell, Figure, SUBJECTS, Sheet, Table, render};
 use results::confidence::Estimate;
 
-/// The study that the page is of: five seeds of everything on the paper's machine.
+/// The conditions of the study on the page: five seeds of everything on the paper's machine.
 fn conditions() -> Conditions {
     Conditions { machine: "haswell-user".into(), seeds: 5, ..Conditions::default() }
 }
@@ -63,7 +63,7 @@ fn claim(figure: Figure, about: &str, paper: &str) -> &'static Claim {
     claims::of(figure).find(is).unwrap_or_else(|| panic!("{}: {about}", figure.name()))
 }
 
-/// A section of the page as what it was made of.
+/// A section of the page, parsed back into what it was made from.
 fn derived(figure: Figure, section: &str) -> Derived {
     let blocks: Vec<&str> = section.trim().split("\n\n").collect();
     let mut derived = Derived::default();
@@ -163,7 +163,7 @@ fn no_cause_on_the_page_is_stale_and_every_figure_of_it_is_on_the_page() {
 
 #[test]
 fn a_figure_of_the_page_that_moves_beyond_its_band_is_noticed() {
-    // Every cell that a cause rests on, moved to twice its band's upper end and a bit.
+    // Every cell that a cause rests on, moved a little beyond twice its band's upper end.
     let page = page();
     let conditions = conditions();
     let tables: Vec<(Figure, Table)> =

@@ -1,8 +1,8 @@
 //! Declared parameters: type, unit, default and a sentence; strict reading from TOML.
 //!
-//! A model declares its parameters once with [`params!`]; the struct, its defaults, its strict
-//! reader (an unknown key is an error that names the nearest valid one), its writer (the fully
-//! resolved configuration is stored with each result) and its documentation all come from that.
+//! A model declares its parameters once with [`params!`]. From this come the struct, its defaults,
+//! its strict reader (an unknown key is an error that names the nearest valid one), its writer (the
+//! fully resolved configuration is stored with each result) and its documentation.
 
 use std::fmt::Write as _;
 
@@ -22,30 +22,30 @@ pub struct ParamDoc {
     pub text: &'static str,
     /// Parameters of a nested section, or of each element of a list of sections.
     pub section: Option<&'static [ParamDoc]>,
-    /// Of a list of sections: the elements that have values of their own by name.
+    /// For a list of sections: the elements whose defaults depend on their name.
     pub list: Option<&'static [KnownDoc]>,
 }
 
-/// An element of a list of sections that is known by name: what it leaves out of a machine file
-/// has the values declared for it.
+/// An element of a list of sections that is known by name: keys that a machine file leaves out have
+/// the values declared for this element.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownDoc {
     /// The key whose value names it, and that value.
     pub name: (&'static str, &'static str),
     /// One sentence.
     pub text: &'static str,
-    /// Its own sentence for each key that it sets.
+    /// Its own sentence for each key whose value it sets.
     pub notes: &'static [(&'static str, &'static str)],
 }
 
-/// A key that machine files had before, and what to write now.
+/// A key that machine files used to have, and what to write instead.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
     /// The key.
     pub key: &'static str,
-    /// Why it is gone.
+    /// Why it was removed.
     pub rule: &'static str,
-    /// What to write in its place.
+    /// What to write instead.
     pub remedy: &'static str,
 }
 
@@ -61,21 +61,21 @@ impl ConfigError {
     }
 }
 
-/// A value that can stand in a machine file.
+/// A value that can appear in a machine file.
 pub trait Param: Sized {
     /// Reads the value at `path` (used in messages).
     fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError>;
     /// Writes it back.
     fn write(&self) -> toml::Value;
-    /// Declared parameters when this is a section, or a list of them.
+    /// The declared parameters, if this is a section or a list of sections.
     fn section() -> Option<&'static [ParamDoc]> {
         None
     }
-    /// When this is a list: the elements known by name.
+    /// The elements known by name, if this is a list.
     fn list() -> Option<&'static [KnownDoc]> {
         None
     }
-    /// When this is a section that stands in lists: the elements known by name.
+    /// The elements known by name, if this is a section that appears in lists.
     fn known_elements() -> &'static [KnownDoc] {
         &[]
     }
@@ -152,7 +152,7 @@ impl<T: Param> Param for Vec<T> {
     }
 }
 
-/// The names among `valid` in the order of likeness to `name`; the first is the nearest.
+/// The name among `valid` that is most similar to `name`.
 pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     valid.into_iter().min_by_key(|candidate| strsim::levenshtein(name, candidate))
 }
@@ -185,7 +185,7 @@ pub fn check_keys(
     Ok(table.clone())
 }
 
-/// Refuses keys that a section had before: used by [`params!`].
+/// Rejects keys that a section used to have: used by [`params!`].
 #[doc(hidden)]
 pub fn refuse_moved(value: &toml::Value, path: &str, moved: &[Moved]) -> Result<(), ConfigError> {
     let old = |moved: &&Moved| value.get(moved.key).is_some();
@@ -194,12 +194,12 @@ pub fn refuse_moved(value: &toml::Value, path: &str, moved: &[Moved]) -> Result<
     Err(ConfigError::rule(&join(path, moved.key), value, moved.rule, moved.remedy))
 }
 
-/// `section.key`, or `key` at the top.
+/// `section.key`, or `key` at the top level.
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Parses a machine file's text; a syntax error becomes one line with its place.
+/// Parses a machine file's text; a syntax error becomes one line with its position.
 pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
     text.parse::<toml::Table>().map(toml::Value::Table).map_err(|e| {
         let at = e.span().map_or(0, |s| s.start.min(text.len()));
@@ -214,20 +214,20 @@ pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
 pub struct Described {
     /// `section.key`.
     pub key: String,
-    /// The value as TOML has it.
+    /// The value in TOML syntax.
     pub value: String,
-    /// Its unit, or nothing.
+    /// Its unit, or empty.
     pub unit: &'static str,
     /// What it is, or why it has this value.
     pub about: String,
 }
 
-/// Declared parameters in order, those of sections in their place, each with its sentence.
+/// Declared parameters in order, with those of sections in place, each with its sentence.
 pub fn described(docs: &[ParamDoc], values: &toml::Value) -> Vec<Described> {
     described_by(docs, values, &|_, declared| declared.to_owned())
 }
 
-/// The same with what `about` makes of a key and its declared sentence.
+/// The same, with the result of `about` for a key and its declared sentence.
 fn described_by(docs: &[ParamDoc], values: &toml::Value, about: &About) -> Vec<Described> {
     let mut all = Vec::new();
     describe(docs, values, "", about, &mut all);
@@ -274,7 +274,7 @@ fn begin(text: &str, head: &str, out: &mut String) {
     let _ = writeln!(out, "{head}");
 }
 
-/// What is said of an element of a list and of its keys: by its name if it is a known one.
+/// The descriptions of a list's element and of its keys: its own if it is known by name.
 fn element_docs(
     list: &ParamDoc,
     keys: &[ParamDoc],
@@ -292,7 +292,7 @@ fn element_docs(
     (known.text, keys.iter().map(own).collect())
 }
 
-/// A comment, its lines filled to 96 columns.
+/// A comment, wrapped at 96 columns.
 fn comment(text: &str, out: &mut String) {
     let mut line = String::from("#");
     for word in text.split_whitespace() {
@@ -353,9 +353,9 @@ fn describe(
 /// assert!(Small::read(&value, "l1").unwrap_err().0.contains("did you mean \"size\""));
 /// ```
 ///
-/// A section that stands in a list may declare elements known by name, whose values (each with its
-/// own sentence) hold where a file leaves a key out; any section may declare keys that it had
-/// before:
+/// A section that appears in lists may declare elements known by name, whose values (each with its
+/// own sentence) apply where a file leaves a key out; any section may declare keys that it used to
+/// have:
 ///
 /// ```
 /// mallacc_params::params! {

@@ -1,4 +1,4 @@
-//! What a machine file says about its own values: the comments in it.
+//! The comments of a machine file about its own values.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::{Described, ParamDoc, join, toml};
 /// The comments of a machine file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// The lines at its head, up to the first without a comment.
+    /// The lines at the top, up to the first that is not a comment.
     pub head: String,
-    /// The comment right above each key that the file sets; empty where there is none.
+    /// The comment directly above each key that the file sets; empty if there is none.
     keys: HashMap<String, String>,
 }
 
 impl Notes {
-    /// Of a file's text, which is valid TOML; of another one only the head.
+    /// The comments of a file's text. If it is not valid TOML, only the head is read.
     pub fn of(text: &str) -> Self {
         let mut notes = Self::default();
         let comments = text.lines().map_while(|line| line.strip_prefix('#'));
@@ -47,7 +47,7 @@ impl Notes {
         }
     }
 
-    /// What is known of a key's value: the file's note, or that it is the default's.
+    /// The explanation of a key's value: the file's note, or that it is the default.
     fn about(&self, key: &str, declared: &str) -> String {
         match self.keys.get(key).map(String::as_str) {
             Some("") => format!("Set without a note. The default: {declared}"),
@@ -56,7 +56,7 @@ impl Notes {
         }
     }
 
-    /// The parameters as [`crate::described`] gives them, each with the note of this file.
+    /// The parameters as returned by [`crate::described`], each with the note of this file.
     pub fn described(&self, docs: &[ParamDoc], values: &toml::Value) -> Vec<Described> {
         crate::described_by(docs, values, &|key, declared| self.about(key, declared))
     }
@@ -68,9 +68,9 @@ impl Notes {
     }
 }
 
-/// The words of the comment right above what follows this text.
+/// The words of the comment at the end of this text, directly above what follows.
 fn last_comment(text: &str) -> String {
-    // Blanks that indent the key are no line of their own.
+    // Blanks that indent the key are not a separate line.
     let above = text.trim_end_matches([' ', '\t']).lines().rev();
     let mut lines: Vec<&str> =
         above.map_while(|line| line.trim().strip_prefix('#')).map(str::trim).collect();

@@ -139,7 +139,7 @@ fn a_documented_file_reads_back_the_same() {
 
 #[test]
 fn likeness_is_counted_in_edits() {
-    // Three edits (k to s, e to i, a g more) against two (k to m, an s more).
+    // Three edits (k to s, e to i, an added g) against two (k to m, an added s).
     assert_eq!(nearest("kitten", ["sitting", "mittens"]), Some("mittens"));
     assert_eq!(nearest("haswel", ["golden-cove", "haswell"]), Some("haswell"));
 }

@@ -1,4 +1,4 @@
-//! Time of a prediction with its update, on a synthetic mix of branches.
+//! Time per prediction with its update, on a synthetic mix of branches.
 //! `cargo run --release -p mallacc-predict --example predict_speed`
 
 use mallacc_predict::{BranchKind, PredictParams, Predictor};
@@ -13,7 +13,7 @@ struct Branch {
     target: u64,
 }
 
-/// A mix as compiled programs have it: four fifths conditional, most of them biased, some in
+/// A mix typical of compiled programs: four fifths conditional, most of them biased, some in
 /// patterns, some random; calls with their returns; a few indirect.
 fn mix(count: usize) -> Vec<Branch> {
     let mut random = 0x1234_5678_9abc_def1_u64;
@@ -50,7 +50,7 @@ fn mix(count: usize) -> Vec<Branch> {
 fn main() {
     let branches = mix(1_000_000);
     let mut predictor = Predictor::new(&PredictParams::default()).expect("the default is valid");
-    // The least of several rounds, since other programs disturb.
+    // The minimum of several rounds, since other processes disturb the measurement.
     let mut least = f64::MAX;
     for chunk in branches.chunks(100_000).cycle().take(40) {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Kinds of branches and what becomes of a prediction.
+//! Kinds of branches and the outcome of a prediction.
 
 /// What an instruction does to the flow of control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,12 +42,12 @@ impl BranchKind {
     }
 }
 
-/// What became of a prediction.
+/// The outcome of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// Direction or target was wrong: fetch goes astray until the branch executes.
+    /// Direction or target was wrong: fetch follows the wrong path until the branch executes.
     pub mispredicted: bool,
-    /// The branch was predicted taken but the branch target buffer did not hold it: fetch runs on
-    /// in a straight line until the branch is decoded.
+    /// The branch was predicted taken but missed in the branch target buffer: fetch continues
+    /// sequentially until the branch is decoded.
     pub btb_miss: bool,
 }

@@ -2,7 +2,7 @@
 
 use crate::params::BtbParams;
 
-/// A taken branch. An empty entry has an address no branch has.
+/// A taken branch. An empty entry has an address that no branch has.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     pc: u64,
@@ -11,7 +11,7 @@ struct Entry {
 
 const EMPTY: Entry = Entry { pc: u64::MAX, target: 0 };
 
-/// The buffer; the ways of a set stand in order of their last use.
+/// The buffer; the ways of a set are in order of last use.
 #[derive(Clone, Debug)]
 pub(crate) struct Btb {
     entries: Vec<Entry>,
@@ -31,23 +31,23 @@ impl Btb {
 
     #[inline]
     fn set(&mut self, pc: u64) -> &mut [Entry] {
-        // Folded, so that branches at regular distances spread over all sets, as Haswell's do.
+        // Folded, so that branches at regular distances spread over all sets, as on Haswell.
         let bits = self.set_mask.count_ones();
         let set = (pc ^ pc >> bits ^ pc >> (2 * bits)) & self.set_mask;
         let first = set as usize * self.assoc;
         &mut self.entries[first..first + self.assoc]
     }
 
-    /// True if the branch is here; its recency stays as it is.
+    /// True if the branch is present; recency does not change.
     #[inline]
     pub(crate) fn holds(&mut self, pc: u64) -> bool {
         self.set(pc).iter().any(|entry| entry.pc == pc)
     }
 
-    /// Notes that the branch went to `target`; the answer is where it went before, if known.
+    /// Records that the branch went to `target`; returns where it went before, if known.
     #[inline]
     pub(crate) fn taken(&mut self, pc: u64, target: u64) -> Option<u64> {
-        // Each entry moves up by one until the branch's own place, or the last, is reached.
+        // Each entry moves back by one, down to the branch's own entry or the last.
         let mut coming = Entry { pc, target };
         for place in self.set(pc) {
             coming = std::mem::replace(place, coming);
@@ -67,7 +67,7 @@ mod tests {
     fn a_set_holds_as_many_branches_as_it_has_ways_and_loses_the_one_unused_longest() {
         let params = BtbParams { entries: 16, assoc: 4 };
         let mut btb = Btb::new(&params);
-        // Addresses of one set: the upper part cancels in the lower.
+        // Addresses of one set: the upper part cancels the lower.
         let bits = (params.entries / params.assoc).trailing_zeros();
         let pc = |n: u64| n << bits | (n & ((1 << bits) - 1)) ^ (n >> bits);
         for n in 0..4 {

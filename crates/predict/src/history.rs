@@ -1,19 +1,19 @@
 //! Global branch history and its folds.
 //!
-//! Each tagged table hashes the latest so many bits of history down to the width of an index and
-//! of a tag. A fold is the exclusive or of the history cut into pieces of that width. It is kept
-//! up bit by bit: shifted round by one, with the bit that enters and the bit that leaves.
+//! Each tagged table hashes a number of the latest history bits down to the width of an index and
+//! of a tag. A fold is the exclusive or of the history cut into pieces of that width. It is updated
+//! bit by bit: rotated by one, with the bit that enters and the bit that leaves.
 
-/// Most tables: the folds of one kind fill one 128-bit register.
+/// The most tables: the folds of one kind fill one 128-bit register.
 pub(crate) const TABLES_MAX: usize = 8;
-/// Longest history.
+/// The longest history.
 pub(crate) const HISTORY_BITS: u32 = 256;
 
-/// Folds to one width, one for each table.
+/// Folds to one width, one per table.
 #[derive(Clone, Debug)]
 struct Folds {
     value: [u16; TABLES_MAX],
-    /// Where the leaving bit stands in each fold.
+    /// The position of the leaving bit in each fold.
     leaving: [u16; TABLES_MAX],
     width: u32,
 }
@@ -39,12 +39,12 @@ impl Folds {
 /// The history.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// A ring of bits, each all ones or zero, so that a fold can mask with it. It has one place for
-    /// each age that a byte can name, so that sums of bytes wrap round as the ring does.
+    /// A ring of bits, each all ones or zero, so that a fold can mask with it. It has one element
+    /// per value of a byte, so that byte arithmetic wraps round as the ring does.
     bits: [u16; HISTORY_BITS as usize],
-    /// The place of the newest bit; older ones follow.
+    /// The position of the newest bit; older ones follow.
     newest: u8,
-    /// The age of the bit that leaves each table's history when another enters.
+    /// The age at which a bit leaves each table's history when another enters.
     oldest: [u8; TABLES_MAX],
     index: Folds,
     tag: Folds,
@@ -61,7 +61,7 @@ impl History {
         Self { bits: [0; HISTORY_BITS as usize], newest: 0, oldest, index, tag }
     }
 
-    /// A new bit enters.
+    /// Shifts in a new bit.
     #[inline]
     pub(crate) fn push(&mut self, bit: bool) {
         let leaves = self.oldest.map(|age| self.bits[usize::from(self.newest.wrapping_add(age))]);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The fold by its definition: bit number `age` (0 the newest) goes to `age % width`.
+    /// The fold by its definition: bit number `age` (0 is the newest) goes to `age % width`.
     fn folded(history: &[bool], length: u32, width: u32) -> u16 {
         let newest = history.iter().rev().take(length as usize).enumerate();
         newest.fold(0, |fold, (age, bit)| fold ^ u16::from(*bit) << (age as u32 % width))

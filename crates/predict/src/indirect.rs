@@ -1,5 +1,5 @@
-//! Targets of indirect branches: tagged tables that share the direction predictor's histories;
-//! the branch target buffer's last target is what they fall back on.
+//! Targets of indirect branches: tagged tables that share the direction predictor's histories and
+//! fall back on the last target in the branch target buffer.
 
 use crate::history::History;
 use crate::params::{IndirectParams, TageParams};
@@ -10,7 +10,7 @@ use crate::tage::spread;
 struct Entry {
     target: u64,
     tag: u16,
-    /// Times it was right in a row, 0 to 3; replaced when wrong at 0.
+    /// How often it was right in a row, 0 to 3; replaced when wrong at 0.
     confidence: u8,
     useful: bool,
 }
@@ -21,7 +21,7 @@ const CONFIDENCE_MAX: u8 = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct Indirect {
     entries: Vec<Entry>,
-    /// For each table the number of the history it uses.
+    /// For each table, the number of the history that it uses.
     histories: Vec<usize>,
     index_bits: u32,
     tag_mask: u16,
@@ -39,19 +39,20 @@ impl Indirect {
         }
     }
 
-    /// Place and tag of a branch in a table.
+    /// Index and tag of a branch in a table.
     fn look(&self, table: usize, hash: u64, history: &History) -> (usize, u16) {
         let folds = self.histories[table];
         let fold = history.index()[folds];
-        // The fold is as wide as the direction tables' index; wider than ours it is folded again.
+        // The fold is as wide as the direction tables' index; if wider than ours, it is folded
+        // again.
         let index = (hash >> 48) as u16 ^ fold ^ (fold >> self.index_bits);
         let at = usize::from(index) & ((1 << self.index_bits) - 1);
         let tag = ((hash >> 32) as u16 ^ history.tag()[folds]) & self.tag_mask;
         (table << self.index_bits | at, tag.max(1))
     }
 
-    /// Predicts the target, `last` being the branch target buffer's, and trains with the true
-    /// one; the answer is the prediction.
+    /// Predicts the target, where `last` is the branch target buffer's, trains with the true target
+    /// and returns the prediction.
     pub(crate) fn predict_and_update(
         &mut self,
         pc: u64,
@@ -95,7 +96,7 @@ impl Indirect {
         predicted
     }
 
-    /// Notes the target under a longer history, in the first table with an entry to spare.
+    /// Records the target under a longer history, in the first table with a replaceable entry.
     fn allocate(&mut self, first: usize, hash: u64, target: u64, history: &History) {
         for table in first..self.histories.len() {
             let (place, tag) = self.look(table, hash, history);

@@ -1,4 +1,4 @@
-//! Loops: a branch that goes one way the same number of times, then once the other way.
+//! Loops: a branch that goes one way the same number of times, then the other way once.
 
 use crate::tage::spread;
 
@@ -6,15 +6,15 @@ use crate::tage::spread;
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     tag: u16,
-    /// Times it goes the usual way before it leaves; 0 while not known.
+    /// How often it goes the usual way before the loop exits; 0 while unknown.
     trips: u16,
-    /// Times it did so since it last left.
+    /// How often it has done so since the last exit.
     current: u16,
     /// Equal trip counts in a row.
     confidence: u8,
     /// Protects the entry from being replaced.
     age: u8,
-    /// The usual way.
+    /// The usual direction.
     usual: bool,
 }
 
@@ -27,7 +27,7 @@ const TRIPS_MAX: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Loops {
     entries: Vec<Entry>,
-    /// 0 or more while the table's predictions do better than the others'.
+    /// 0 or more while the table's predictions are better than the direction predictor's.
     better: i8,
 }
 
@@ -37,7 +37,8 @@ impl Loops {
         Self { entries: vec![Entry::default(); entries as usize], better: 0 }
     }
 
-    /// Predicts the branch, given what the direction predictor says, and trains with its outcome.
+    /// Predicts the branch, given the direction predictor's prediction, and trains with its
+    /// outcome.
     #[inline]
     pub(crate) fn predict_and_update(&mut self, pc: u64, direction: bool, taken: bool) -> bool {
         if self.entries.is_empty() {
@@ -52,7 +53,7 @@ impl Loops {
                 if entry.age > 0 {
                     entry.age -= 1;
                 } else {
-                    // A loop is mispredicted where it leaves: the usual way is the other one.
+                    // A loop is mispredicted at its exit: the usual direction is the other one.
                     *entry = Entry { tag, usual: !taken, age: AGE_MAX / 4, ..Entry::default() };
                 }
             }
@@ -81,7 +82,8 @@ impl Entry {
     fn count(&mut self, taken: bool) {
         if taken == self.usual {
             if self.current == TRIPS_MAX || (self.confidence > 0 && self.current >= self.trips) {
-                // Longer than ever: not this trip count, and too long to count at all at the end.
+                // More iterations than ever: the trip count was wrong, and at the maximum it is too
+                // long to count.
                 let known = self.confidence >= TRUSTED;
                 self.confidence = 0;
                 self.trips = 0;
@@ -107,8 +109,8 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// Mispredictions over `rounds` rounds of a loop, with a direction predictor that always says
-    /// the usual way.
+    /// Mispredictions over `rounds` rounds of a loop, with a direction predictor that always
+    /// predicts the usual direction.
     fn misses(loops: &mut Loops, trips: impl Fn(u32) -> u32, rounds: u32) -> u32 {
         let mut misses = 0;
         for round in 0..rounds {
@@ -124,7 +126,8 @@ mod tests {
     fn a_constant_trip_count_costs_only_the_exits_until_it_is_trusted() {
         for trips in [1, 7, 1_000] {
             let mut loops = Loops::new(64);
-            // The first exit makes the entry, the second tells the count, TRUSTED more confirm.
+            // The first exit creates the entry, the second gives the count, TRUSTED more confirm
+            // it.
             let learning = 2 + u32::from(TRUSTED);
             assert_eq!(misses(&mut loops, |_| trips, 100), learning, "{trips} trips");
         }
@@ -133,7 +136,7 @@ mod tests {
     #[test]
     fn changing_trip_counts_are_left_to_the_direction_predictor() {
         let mut loops = Loops::new(64);
-        // The direction predictor alone misses every exit; the table must not add to that.
+        // The direction predictor alone mispredicts every exit; the table must not add to that.
         assert_eq!(misses(&mut loops, |round| 5 + round % 3, 100), 100);
     }
 

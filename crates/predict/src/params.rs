@@ -111,7 +111,7 @@ impl PredictParams {
         within("returns.entries", self.returns.entries, 1, 1 << 16)
     }
 
-    /// Bits of direction storage: what a predictor is compared by.
+    /// Bits of direction storage: the measure by which predictors are compared.
     pub fn direction_bits(&self) -> u64 {
         let tage = &self.tage;
         let entry = u64::from(3 + 2 + tage.tag_bits);

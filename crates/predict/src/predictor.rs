@@ -34,7 +34,7 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// An untrained predictor, or the first broken rule of the parameters.
+    /// An untrained predictor, or an error for the first rule that the parameters break.
     pub fn new(params: &PredictParams) -> Result<Self, ConfigError> {
         params.validate()?;
         let tage = &params.tage;
@@ -50,12 +50,12 @@ impl Predictor {
         })
     }
 
-    /// Predicts the branch at `pc` and trains with its outcome: whether it was `taken` (true but
-    /// for a conditional branch), its `target` when taken, and `next_pc`, the address of the
-    /// instruction that follows it in memory (what a call returns to).
+    /// Predicts the branch at `pc` and trains with its outcome: whether it was `taken` (true unless
+    /// it is a conditional branch), its `target` when taken, and `next_pc`, the address of the
+    /// instruction that follows it in memory (where a call returns to).
     ///
-    /// Call it for every branch, in program order. A branch that an accelerator injects goes the
-    /// same way, with an address of its own that no instruction has.
+    /// Call it for every branch, in program order. A branch injected by an accelerator is predicted
+    /// in the same way, under an address that no instruction has.
     #[inline]
     pub fn predict_and_update(
         &mut self,
@@ -78,7 +78,7 @@ impl Predictor {
         outcome
     }
 
-    /// Trains without an answer: the same state and counters as
+    /// Trains without returning a prediction: the same state and counters as
     /// [`Predictor::predict_and_update`].
     #[inline]
     pub fn warm(&mut self, kind: BranchKind, pc: u64, taken: bool, target: u64, next_pc: u64) {
@@ -108,8 +108,8 @@ impl Predictor {
             BranchKind::Return => self.returns.pop().or(last),
         };
         match kind {
-            // A call of the next instruction only reads the instruction pointer; the stack
-            // ignores it (Intel's Optimization Reference Manual, on inlining and call/return).
+            // A call to the next instruction only reads the instruction pointer; the stack ignores
+            // it (Intel's Optimization Reference Manual, on inlining and call/return).
             BranchKind::Call | BranchKind::IndirectCall if target != next_pc => {
                 self.returns.push(next_pc);
             }
@@ -119,8 +119,8 @@ impl Predictor {
         Outcome { mispredicted: predicted != Some(target), btb_miss: last.is_none() }
     }
 
-    /// Unconditional branches leave a trace in the history too: which way an indirect branch
-    /// went, and from where a function was called.
+    /// Unconditional branches enter the history too: which way an indirect branch went, and from
+    /// where a function was called.
     fn remember(&mut self, kind: BranchKind, pc: u64, target: u64) {
         match kind {
             BranchKind::IndirectJump | BranchKind::IndirectCall => {
@@ -138,7 +138,7 @@ impl Predictor {
         self.statistics
     }
 
-    /// Sets all counters to zero; what was learned stays.
+    /// Sets all counters to zero; the learned state stays.
     pub fn reset_statistics(&mut self) {
         self.statistics = PredictStatistics::default();
     }

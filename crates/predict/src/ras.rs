@@ -1,4 +1,4 @@
-//! Return address stack: a ring that forgets its oldest entry when it is full.
+//! Return address stack: a ring that overwrites its oldest entry when full.
 
 /// The stack.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ impl ReturnStack {
         self.depth = (self.depth + 1).min(self.addresses.len());
     }
 
-    /// A return: its predicted target, or none when every entry was used up.
+    /// A return: its predicted target, or `None` when the stack is empty.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<u64> {
         self.depth = self.depth.checked_sub(1)?;

@@ -49,15 +49,15 @@ counters! {
         [miss_rate(), called("branches")],
 }
 
-/// Counters of all kinds.
+/// Counters for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictStatistics {
-    /// One for each kind, in the order of [`BranchKind::ALL`].
+    /// One per kind, in the order of [`BranchKind::ALL`].
     pub kinds: [KindStatistics; 6],
 }
 
 impl PredictStatistics {
-    /// Counters of one kind.
+    /// The counters of one kind.
     pub fn kind(&self, kind: BranchKind) -> KindStatistics {
         self.kinds[kind as usize]
     }

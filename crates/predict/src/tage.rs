@@ -1,10 +1,10 @@
-//! Direction: a base predictor and tagged tables of growing history length. The longest table
+//! Direction: a base predictor and tagged tables of increasing history length. The longest table
 //! whose tag matches provides the prediction.
 
 use crate::history::{History, TABLES_MAX};
 use crate::params::TageParams;
 
-/// An entry of a tagged table. The counter is 3 bits signed: taken when 0 or more.
+/// An entry of a tagged table. The counter is 3 bits, signed: taken when 0 or more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     tag: u16,
@@ -15,8 +15,8 @@ struct Entry {
 const COUNTER_MAX: i8 = 3;
 const COUNTER_MIN: i8 = -4;
 const USEFUL_MAX: u8 = 3;
-/// Failed allocations, less successful ones, before all usefulness is halved (Seznec's 2011 CBP
-/// predictor ages by such a count).
+/// Failed allocations, minus successful ones, before all usefulness counters are halved (Seznec's
+/// 2011 CBP predictor ages by a similar count).
 const AGE_AT: i32 = 1024;
 const USE_ALTERNATE_MAX: i8 = 7;
 
@@ -34,11 +34,11 @@ pub(crate) struct Tage {
     random: u32,
 }
 
-/// Where a branch looks, and what is there.
+/// Where a branch looks, and what it finds there.
 struct Look {
     place: [u32; TABLES_MAX],
     tag: [u16; TABLES_MAX],
-    /// A bit for each table whose tag matches.
+    /// One bit for each table whose tag matches.
     matches: u32,
     base: usize,
 }
@@ -84,7 +84,7 @@ impl Tage {
         look
     }
 
-    /// Predicts the branch and trains with its outcome; the answer is the prediction.
+    /// Predicts the branch, trains with its outcome and returns the prediction.
     #[inline]
     pub(crate) fn predict_and_update(&mut self, pc: u64, taken: bool, history: &History) -> bool {
         let look = self.look(pc, history);
@@ -115,7 +115,7 @@ impl Tage {
             step(&mut self.use_alternate, better, -USE_ALTERNATE_MAX - 1, USE_ALTERNATE_MAX);
         }
         if predicted != taken && provider + 1 < self.tables {
-            // A fresh entry that was right needs no longer history, only time.
+            // A fresh entry that was right needs time, not a longer history.
             if !(fresh && provided == taken) {
                 self.allocate(&look, provider + 1, taken);
             }
@@ -138,11 +138,11 @@ impl Tage {
         predicted
     }
 
-    /// Gives the branch an entry in one table from `first` on: mostly the first whose entry is of
-    /// no use, sometimes a later one, so that neighbouring lengths do not all compete.
+    /// Allocates an entry for the branch in one table from `first` on: mostly the first whose entry
+    /// is not useful, sometimes a later one, so that neighbouring lengths do not all compete.
     #[cold]
     fn allocate(&mut self, look: &Look, first: usize, taken: bool) {
-        // Xorshift of Marsaglia (2003): a fixed seed, so runs repeat.
+        // Marsaglia's xorshift (2003) with a fixed seed, so that runs repeat.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;
         self.random ^= self.random << 5;

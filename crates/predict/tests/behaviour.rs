@@ -1,4 +1,5 @@
-//! What the predictor learns and what it cannot: expected counts from the patterns themselves.
+//! What the predictor learns and what it cannot: expected counts derived from the patterns
+//! themselves.
 
 use mallacc_predict::{BranchKind, PredictParams, PredictStatistics, Predictor};
 
@@ -82,7 +83,7 @@ fn a_branch_that_repeats_another_is_learned_from_the_history_between_them() {
             let wrong = conditional(&mut predictor, 0x900, outcome);
             missed += u64::from(wrong && round >= rounds / 2);
         }
-        // The first branch is a coin; the second is known from it.
+        // The first branch is random; the second is determined by it.
         assert!(missed < rounds / 2 / 50, "{between} between: {missed}");
     }
 }
@@ -95,7 +96,7 @@ fn returns(predictor: &mut Predictor, pc: u64, target: u64) -> bool {
     predictor.predict_and_update(BranchKind::Return, pc, true, target, pc + 1).mispredicted
 }
 
-/// Mispredicted returns, innermost first, of a chain of calls each from its own place.
+/// Mispredicted returns, innermost first, of a chain of calls each from a different address.
 fn chain(calls: u64) -> Vec<bool> {
     let mut predictor = new();
     for n in 0..calls {
@@ -142,7 +143,7 @@ fn an_indirect_jump_that_goes_with_the_history_is_learned() {
     let mut state = 0x1234_5678_9abc_def1;
     let (rounds, mut missed) = (20_000, 0);
     for round in 0..rounds {
-        // Two coins decide among four targets.
+        // Two random bits select one of four targets.
         let coins = random(&mut state) % 4;
         conditional(&mut predictor, 0x100, coins & 1 != 0);
         conditional(&mut predictor, 0x120, coins & 2 != 0);
@@ -193,7 +194,7 @@ fn a_taken_branch_misses_the_target_buffer_once_and_again_when_it_was_put_out() 
         assert!(!outcome.mispredicted, "the decoder knows a direct target");
         outcome.btb_miss
     };
-    // Addresses of one set: the part above the index is folded into it and cancels.
+    // Addresses of one set: the part above the index is folded into it and cancels out.
     let bits = (params.btb.entries / params.btb.assoc).trailing_zeros();
     let pc = |n: u64| n << bits | (0x40 ^ n);
     assert!(miss(&mut predictor, pc(0)));
@@ -213,7 +214,7 @@ fn a_branch_predicted_not_taken_needs_no_target() {
     assert!(outcomes[5..].iter().all(|o| !o.btb_miss && !o.mispredicted));
 }
 
-/// A mix of everything from a seed, over more places than any table has entries.
+/// A seeded mix of all kinds, over more addresses than any table has entries.
 fn mix(predictor: &mut Predictor, count: u64, seed: u64) -> Vec<(bool, bool)> {
     let mut state = seed;
     let mut stack = Vec::new();

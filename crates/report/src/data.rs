@@ -1,4 +1,4 @@
-//! Figures in rows and columns: exact as CSV, rounded for people.
+//! Figures in rows and columns: exact as CSV, rounded as HTML.
 
 use documents::csv::Csv;
 use results::statistics::Value;
@@ -6,28 +6,28 @@ use results::text::number;
 
 use crate::html::{Html, download};
 
-/// How people read a figure. CSV always has it in full.
+/// The readable format of a figure. CSV always has it in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Words.
+    /// Text.
     #[default]
     Text,
     /// A whole number with thousands separators.
     Count,
-    /// So many decimals.
+    /// This number of decimals.
     Fixed(usize),
-    /// A fraction of 1 in percent, with so many decimals.
+    /// A fraction of 1 in percent, with this number of decimals.
     Percent(usize),
     /// A relative change in percent with its sign.
     Change(usize),
 }
 
 impl Format {
-    /// The figure as people read it.
+    /// The figure in readable form.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Text => number::fixed(value, 3),
-            // Whole numbers up to 2^53 are exact in a float.
+            // Whole numbers up to 2^53 are exact as a float.
             Self::Count if value >= 0.0 => number::count(value.round() as u64),
             Self::Count => format!("-{}", number::count(-value.round() as u64)),
             Self::Fixed(decimals) => number::fixed(value, decimals),
@@ -41,7 +41,7 @@ impl Format {
         }
     }
 
-    /// A position on an axis: without decimals that say nothing.
+    /// A position on an axis, without meaningless decimals.
     pub(crate) fn tick(self, value: f64, step: f64) -> String {
         let percent = matches!(self, Self::Percent(_) | Self::Change(_));
         let (value, step) = if percent { (100.0 * value, 100.0 * step) } else { (value, step) };
@@ -63,9 +63,9 @@ impl Format {
 /// A column of [`Data`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// The name, with the unit where it is not obvious.
+    /// The name, with the unit if it is not obvious.
     pub name: String,
-    /// How people read its figures.
+    /// The readable format of its figures.
     pub format: Format,
 }
 
@@ -79,13 +79,13 @@ impl Column {
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
-    /// Words.
+    /// Text.
     Text(String),
     /// A counter.
     Count(u64),
     /// A derived figure.
     Real(f64),
-    /// Nothing was measured, or it is not defined.
+    /// Not measured, or undefined.
     Missing,
 }
 
@@ -112,7 +112,7 @@ impl From<&str> for Datum {
 }
 
 impl Datum {
-    /// As it stands in CSV: in full, empty if there is nothing.
+    /// Its form in CSV: in full, empty if missing.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -122,7 +122,7 @@ impl Datum {
         }
     }
 
-    /// As people read it.
+    /// Its readable form.
     pub fn show(&self, format: Format) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -141,12 +141,12 @@ impl Datum {
 pub struct Data {
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows, each as long as there are columns.
+    /// The rows; each has a cell per column.
     pub rows: Vec<Vec<Datum>>,
 }
 
 impl Data {
-    /// Columns without rows yet.
+    /// Columns, without rows yet.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
@@ -165,7 +165,7 @@ impl Data {
         csv.text()
     }
 
-    /// A table for people.
+    /// A readable table.
     pub fn html(&self, caption: &str) -> Html {
         let head = |column: &Column| {
             let class = if column.format == Format::Text { "words" } else { "figure" };
@@ -190,14 +190,14 @@ impl Data {
         scrolling(caption, Html::element("table", &[], table))
     }
 
-    /// The link that hands the data over as CSV.
+    /// A link that downloads the data as CSV.
     pub fn download(&self, about: &str, file: &str) -> Html {
         let about = format!("Download CSV: {about}");
         download("Download CSV", &about, file, "text/csv", &self.csv())
     }
 }
 
-/// A region that scrolls sideways by itself, by keyboard too, so that the page never does.
+/// A region that scrolls sideways on its own, also by keyboard, so that the page never does.
 pub fn scrolling(label: &str, body: Html) -> Html {
     let attributes =
         [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", label)];

@@ -1,4 +1,4 @@
-//! Markup that cannot be unescaped text. Everything that comes from a run passes [`escape`] here.
+//! Markup that cannot contain unescaped text. Everything from a run passes through [`escape`].
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ impl Html {
         Self(escape(text))
     }
 
-    /// Markup as it stands. Whoever calls this has escaped what is in it.
+    /// Markup as it is. The caller has escaped its contents.
     pub fn raw(markup: impl Into<String>) -> Self {
         Self(markup.into())
     }
 
-    /// An element. Attribute values are escaped here, the body is markup already.
+    /// An element. Attribute values are escaped here; the body is already markup.
     pub fn element(tag: &str, attributes: &[(&str, &str)], body: Self) -> Self {
         Self(format!("<{tag}{}>{}</{tag}>", written(attributes), body.0))
     }
@@ -32,12 +32,12 @@ impl Html {
         self.0.push_str(&other.0);
     }
 
-    /// The pieces one after the other.
+    /// The pieces in sequence.
     pub fn join(pieces: impl IntoIterator<Item = Self>) -> Self {
         Self(pieces.into_iter().map(|piece| piece.0).collect())
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -55,8 +55,8 @@ fn written(attributes: &[(&str, &str)]) -> String {
     })
 }
 
-/// Text in which nothing is markup, in elements and in quoted attributes. Control characters that
-/// HTML does not allow become the sign for them.
+/// Escapes text for elements and quoted attributes. Control characters that HTML does not allow are
+/// replaced by U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -67,7 +67,7 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
-            // Among them those that would turn the direction of what follows.
+            // They include those that would reverse the direction of the following text.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
             letter if letter.is_control() => out.push('\u{fffd}'),
             letter => out.push(letter),
@@ -76,12 +76,12 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A sentence whose figures stay with their units when its line breaks.
+/// A sentence whose figures are not separated from their units by line breaks.
 pub fn unbroken(sentence: &str) -> String {
     sentence.replace(" %", "\u{a0}%")
 }
 
-/// A link that hands over a file that lies in the link itself.
+/// A link that downloads a file contained in the link itself.
 pub fn download(label: &str, about: &str, file: &str, media: &str, contents: &str) -> Html {
     let mut link = format!("data:{media};charset=utf-8,");
     for byte in contents.bytes() {

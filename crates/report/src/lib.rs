@@ -1,4 +1,4 @@
-//! Stored runs as one HTML page that opens without a network, and the parts to make such pages.
+//! Stored runs as one HTML page that needs no network, and the parts to build such pages.
 //!
 //! ```text
 //! results::Run ─> sections of a run ─┬─> Table ──────────────────┐
@@ -7,18 +7,19 @@
 //! ```
 //!
 //! Everything is a pure function from runs to text: no clock, no printing, no file. Figures come
-//! from the declared statistics of `results` and are never computed here by a formula of this
-//! crate's own. The page has no script and asks for nothing outside itself: charts are inline SVG,
-//! downloads are `data:` links, light and dark follow the reader's system.
+//! from the declared statistics of `results`; this crate has no formulas of its own. The page has
+//! no script and loads nothing: charts are inline SVG, downloads are `data:` links, light and dark
+//! follow the reader's system.
 //!
-//! - [`page`] turns runs into the report: what `mallacc report` writes.
+//! - [`page`] turns runs into the report that `mallacc report` writes.
 //! - [`Page`] is the shell: title, lead, contents, sections, style. [`Html`] is markup that cannot
-//!   be unescaped text.
-//! - [`Table`] shows figures for people; [`Data`] holds them exactly, as CSV and as a plain table.
+//!   contain unescaped text.
+//! - [`Table`] shows figures in readable form; [`Data`] holds them exactly, as CSV and as a plain
+//!   table.
 //! - [`chart`] draws. [`chart::figure`] turns any [`chart::Chart`] into a figure with a title, a
 //!   text alternative, a legend, its data as a table and as a download.
 //!
-//! A page of one's own:
+//! A page of your own:
 //!
 //! ```
 //! use mallacc_report::chart::{Axis, LineChart, Look, Series, figure};

@@ -3,7 +3,7 @@
 use crate::html::{Html, escape, unbroken};
 use crate::style;
 
-/// Nothing may be asked for: no script, no font, no picture that does not lie in the page.
+/// The page may load nothing: no script, no font, no picture that is not contained in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /// A page under construction.
@@ -48,12 +48,12 @@ impl Page {
         self.leads.push(sentence.into());
     }
 
-    /// Adds to what stands under the summary.
+    /// Adds content below the summary.
     pub fn intro(&mut self, html: Html) {
         self.intro.push(html);
     }
 
-    /// Adds rules to the style sheet; its variables (`--ink`, `--c0` …) are light and dark alike.
+    /// Adds rules to the style sheet; its variables (`--ink`, `--c0` …) have light and dark values.
     pub fn style(&mut self, rules: &str) {
         self.style.push_str(rules);
     }
@@ -63,8 +63,8 @@ impl Page {
         self.foot = text.into();
     }
 
-    /// Adds a section: level 1, or 2 for one inside the last of level 1. Its `id` is what links
-    /// name; one that is taken already gets a number.
+    /// Adds a section: level 1, or level 2 for a subsection of the last level 1 section. Links
+    /// refer to its `id`; if that is already in use, a number is appended.
     pub fn section(&mut self, level: usize, id: &str, title: impl Into<String>, body: Html) {
         let base: String = id
             .chars()

@@ -1,7 +1,7 @@
 //! The look of every page: one style sheet and the fill patterns that charts refer to.
 //!
-//! Colours are variables with a light and a dark value. Nothing is told by colour alone: lines
-//! differ in their dashes and markers, areas in their patterns, and both have labels.
+//! Colours are variables with a light and a dark value. No information depends on colour alone:
+//! lines differ in their dashes and markers, areas in their patterns, and both have labels.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::chart::Look;
 /// The style sheet.
 pub const SHEET: &str = include_str!("style.css");
 
-/// Geometry of a pattern: size of its tile and what is drawn on it.
+/// Geometry of a pattern: the size of its tile and the marks on it.
 const PATTERNS: [(u32, &str); Look::COUNT] = [
     (6, "<path d=\"M0 6L6 0\"/>"),
     (6, "<rect class=\"full\" width=\"6\" height=\"6\"/>"),
@@ -24,7 +24,7 @@ const PATTERNS: [(u32, &str); Look::COUNT] = [
     (9, "<rect x=\"1\" y=\"1\" width=\"4\" height=\"4\"/>"),
 ];
 
-/// The patterns, once for a page, in a drawing of no size.
+/// The pattern definitions, once per page, in a drawing of size zero.
 pub fn patterns() -> String {
     let mut text = String::from(
         "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\" focusable=\"false\">\

@@ -1,4 +1,4 @@
-//! A table for people: statistics down, configurations across, headings between.
+//! A readable table: statistics down, configurations across, headings between.
 
 use documents::csv::Csv;
 use documents::{Column, Row};
@@ -22,7 +22,7 @@ enum Line {
 }
 
 impl Table {
-    /// A table with these columns beside that of the labels.
+    /// A table with these columns after the label column.
     pub fn new<S: Into<String>>(
         caption: impl Into<String>,
         header: impl IntoIterator<Item = S>,
@@ -31,7 +31,7 @@ impl Table {
         Self { caption: caption.into(), header, ..Self::default() }
     }
 
-    /// A table of the terminal as one of the page.
+    /// Converts a terminal table to one for the page.
     pub fn from_grid(caption: impl Into<String>, grid: &Grid) -> Self {
         let mut table = Self::new(caption, figures(grid));
         for row in grid.table().rows() {
@@ -43,8 +43,8 @@ impl Table {
         table
     }
 
-    /// A table of the terminal as tables of the page, one for each of its headings, which becomes
-    /// its title.
+    /// Splits a terminal table at its headings into tables for the page, each with its heading as
+    /// the title.
     pub fn split_grid(grid: &Grid) -> Vec<Self> {
         let mut tables: Vec<Self> = Vec::new();
         for row in grid.table().rows() {
@@ -61,7 +61,7 @@ impl Table {
         tables
     }
 
-    /// Adds a heading over the rows that follow.
+    /// Adds a heading above the following rows.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.rows.push(Line::Heading(text.into()));
     }
@@ -88,7 +88,7 @@ impl Table {
         self.rows.push(Line::Cells(label.into(), cells.into_iter().collect()));
     }
 
-    /// The table with its download.
+    /// The table with its download link.
     pub fn html(&self, file: &str) -> Html {
         let mut html = self.block(None);
         let about = format!("Download CSV: {}", self.caption);
@@ -102,7 +102,7 @@ impl Table {
         self.block(None)
     }
 
-    /// The table without a download, its caption over its labels.
+    /// The table without a download, with its caption in the header of the label column.
     pub fn titled(&self) -> Html {
         self.block(Some(&self.caption))
     }
@@ -139,7 +139,7 @@ impl Table {
         scrolling(&self.caption, Html::element("table", &[], table))
     }
 
-    /// The table's own texts as CSV; markup loses its tags.
+    /// The texts of the table as CSV; markup is reduced to its text.
     fn texts(&self) -> String {
         let mut csv = Csv::quoted();
         csv.line([String::new()].iter().chain(&self.header));
@@ -156,7 +156,7 @@ impl Table {
     }
 }
 
-/// The names of a grid's columns of figures.
+/// The names of a grid's figure columns.
 fn figures(grid: &Grid) -> impl Iterator<Item = &str> {
     grid.table().columns().iter().skip(1).map(Column::name)
 }

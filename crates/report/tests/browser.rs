@@ -1,4 +1,4 @@
-//! Pages in a real Chromium, as their readers open them: from a file, on a phone and on a screen,
+//! Opens pages in a real Chromium as readers do: from a file, on a phone and on a large screen,
 //! light and dark, with a pointer and with the keyboard alone.
 
 use fixtures::{sampled, whole};
@@ -8,7 +8,7 @@ use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Programs that may be a Chromium, the first that is there is taken; `MALLACC_CHROMIUM` overrides.
+/// Names of Chromium programs; the first one found is used. `MALLACC_CHROMIUM` overrides.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A program on PATH.
@@ -17,7 +17,7 @@ fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The browser and node; `None` says what is missing.
+/// The browser and node; if one is missing, the calling test is skipped.
 fn tools() -> Option<(PathBuf, PathBuf)> {
     let named = var_os("MALLACC_CHROMIUM").map(PathBuf::from);
     let browser = named.or_else(|| BROWSERS.into_iter().find_map(find));
@@ -36,7 +36,7 @@ fn tools() -> Option<(PathBuf, PathBuf)> {
     }
 }
 
-/// What Chromium saw of a page.
+/// Chromium's findings about a page.
 fn seen(name: &str, page: &str) -> Option<Value> {
     let (browser, node) = tools()?;
     let folder = match var_os("MALLACC_SCREENSHOTS") {
@@ -111,7 +111,7 @@ fn check_links_and_downloads(seen: &Value, runs: &[Run]) {
     }
 }
 
-/// Chromium opens a page; nothing may be wrong with it.
+/// Opens a page in Chromium; there must be no errors.
 fn open(name: &str, runs: &[Run]) {
     let page = mallacc_report::page(runs);
     let figures = page.matches("<figure>").count();

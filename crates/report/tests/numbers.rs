@@ -1,5 +1,5 @@
-//! Every figure of the page is that of the JSON of the same run: the downloads to the last digit,
-//! the tables as far as they show. The JSON is walked here; nothing is taken from the page's code.
+//! Every figure of the page agrees with the JSON of the same run: downloads to the last digit,
+//! tables to the digits shown. The JSON is traversed here; nothing uses the page's code.
 
 mod reading;
 
@@ -23,7 +23,7 @@ impl Page {
         Self { node, files, json: results::json::value(run) }
     }
 
-    /// The download whose name ends so.
+    /// The download with this ending in its name.
     fn file(&self, name: &str) -> &Csv {
         let name = format!("-{name}.csv");
         let found = self.files.iter().find(|(file, _)| {
@@ -37,7 +37,7 @@ impl Page {
         all.iter().find(|item| item["name"] == name).unwrap_or_else(|| panic!("{name}"))
     }
 
-    /// Rows by label, columns by configuration: every cell must be what `expected` finds.
+    /// Rows by label, columns by configuration: every cell must equal what `expected` returns.
     fn rows_and_configurations(
         &self,
         file: &str,
@@ -114,7 +114,7 @@ fn cumulative_latencies_are_sums_of_the_histogram_in_the_json() {
         let buckets = buckets(page.configuration(&row[0]));
         let total: u64 = buckets.iter().map(|b| b[2]).sum();
         let below: u64 = buckets.iter().filter(|b| b[1] as f64 <= cycles).map(|b| b[2]).sum();
-        // Each line begins at its first latency with nothing below.
+        // Each line begins at its smallest latency with a share of 0.
         let first = buckets[0][0] as f64 == cycles && share == 0.0;
         assert!(first || share == below as f64 / total as f64, "{row:?}");
         checked += 1;
@@ -230,7 +230,7 @@ fn speedup_against_entries_has_a_point_for_each_size() {
     }
 }
 
-/// A figure as it is shown: its value, and half of the last digit's worth.
+/// A figure as shown: its value, and half a unit of its last digit.
 fn shown(text: &str) -> Option<(f64, f64)> {
     let percent = text.ends_with('%');
     let plain: String = text.chars().filter(|c| !",+% B".contains(*c)).collect();
@@ -280,7 +280,7 @@ fn the_comparison_shows_every_cell_that_the_terminal_shows() {
         let blocks = page.node.all(&|node| node.attribute("class").starts_with("tables"));
         let rows = blocks[0].tagged("tr");
         let mut found = 0;
-        // Rows of figures: those that name the configurations are not.
+        // Rows of figures, without those that name the configurations.
         let rows = rows.iter().filter(|row| row.tagged("td").len() == run.configurations.len());
         for row in rows.map(|row| row.all(&|node| node.tag == "th" || node.tag == "td")) {
             let cells: Vec<String> = row.iter().map(|cell| cell.inner()).collect();

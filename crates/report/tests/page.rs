@@ -1,5 +1,5 @@
-//! The page as a document: well formed, escaped, complete without anything outside itself, whatever
-//! the run holds.
+//! The page as a document: well formed, escaped, and complete without external resources, whatever
+//! the run contains.
 
 mod reading;
 
@@ -15,7 +15,7 @@ fn page(runs: &[Run]) -> (String, Node) {
     (text, node)
 }
 
-/// What must hold for every page.
+/// The rules for every page.
 fn check(text: &str, node: &Node) {
     let mut ids = BTreeSet::new();
     for element in node.all(&|node| node.attributes.contains_key("id")) {
@@ -113,7 +113,7 @@ fn a_page_has_every_section_of_a_run() {
 fn what_a_program_is_called_stays_text() {
     let hostile = "<script>alert('x')</script>\"&amp;\u{1b}[31m\u{202e}";
     let mut run = whole();
-    // Names of groups and counters may come from a file as well.
+    // Names of groups and counters may also come from a file.
     let path = format!("cache.{hostile}");
     let item = &mut run.configurations[0];
     item.counted.push(&path, hostile, 1);
@@ -132,7 +132,8 @@ fn what_a_program_is_called_stays_text() {
         let (text, node) = page(runs);
         assert!(!text.contains("<script"));
         assert!(node.inner().contains("<script>alert('x')</script>"), "it is shown as it is");
-        // The same run twice has the same downloads twice, so only the first page is unique.
+        // Storing the same run twice gives the same downloads twice, so only the first page is
+        // unique.
         if runs.len() == 1 {
             check(&text, &node);
         }

@@ -1,5 +1,5 @@
-//! Modules of the command and of its experiments use each other in one direction: there is no
-//! circle of imports, and experiments leave printing and exiting to the command.
+//! Modules of the command and of its experiments depend on each other in one direction only: there
+//! are no import cycles, and experiments leave printing and exiting to the command.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,9 +9,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A module as the names on its path; the crate's root is empty.
+/// A module, as the names on its path; empty for the crate's root.
 type Module = Vec<String>;
-/// Which modules each module uses.
+/// The modules that each module uses.
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
 
 /// Every module of a crate with its text.
@@ -37,7 +37,7 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
     found
 }
 
-/// The paths of a tree like `a::{b, c::{self, d}}`, and what follows it.
+/// The paths of a tree like `a::{b, c::{self, d}}`, and the text that follows it.
 fn tree(text: &str) -> (Vec<Module>, &str) {
     let text = text.trim_start();
     if let Some(mut rest) = text.strip_prefix('{') {
@@ -65,7 +65,7 @@ fn tree(text: &str) -> (Vec<Module>, &str) {
     }
 }
 
-/// Which modules a module uses, its tests left out.
+/// The modules that a module uses, except in its tests.
 fn uses(module: &Module, text: &str, known: &BTreeMap<Module, String>) -> BTreeSet<Module> {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let code: String = code
@@ -75,7 +75,7 @@ fn uses(module: &Module, text: &str, known: &BTreeMap<Module, String>) -> BTreeS
         .collect();
     let mut found = BTreeSet::new();
     let mut add = |path: Module| {
-        // The longest beginning of the path that is a module; the rest are items in it.
+        // The longest prefix of the path that is a module; the rest are items in it.
         let target = (0..=path.len()).rev().map(|n| path[..n].to_vec());
         let target = target.into_iter().find(|path| known.contains_key(path)).unwrap_or_default();
         if target != *module {
@@ -105,10 +105,10 @@ fn uses(module: &Module, text: &str, known: &BTreeMap<Module, String>) -> BTreeS
     found
 }
 
-/// Modules that use each other in a circle, if there are any.
+/// Modules that form a cycle, if there is one.
 fn circle(uses: &Uses) -> Vec<Module> {
     let mut left = uses.clone();
-    // What uses nothing that is left is in no circle.
+    // A module that uses no remaining module is not part of a cycle.
     loop {
         let names: BTreeSet<Module> = left.keys().cloned().collect();
         let before = left.len();
@@ -158,7 +158,7 @@ fn a_circle_is_found_through_lists_parents_and_children() {
     assert_eq!(names(&comment), [""; 0]);
 }
 
-/// What ends the process or writes where the command does.
+/// Expressions that exit the process or write to the command's output.
 const BANNED: [&str; 5] = ["print!(", "println!(", "process::exit", "stdout()", "dbg!("];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Rules of the whole repository: sizes, directions of dependencies, what models may not do.
+//! Rules for the whole repository: sizes, directions of dependencies, restrictions on models.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("rtl/cosim/example.ops", "a recorded stream of operations"),
 ];
 
-/// Files with a line that may be wider, each with its reason.
+/// Files that may have a wider line, each with its reason.
 const WIDE: &[(&str, &str)] = &[
     ("crates/memory/src/naive.rs", "an assertion in a macro, which formatting leaves alone"),
     ("crates/results/src/store/document.rs", "the text of a document"),
@@ -25,7 +25,7 @@ const WIDE: &[(&str, &str)] = &[
     ("guest/tests/repeatable.sh", "a command line of a program"),
 ];
 
-/// Text files that are written by people.
+/// Text files that people write.
 const WRITTEN: [&str; 12] =
     ["rs", "cc", "c", "h", "hpp", "cpp", "sv", "py", "pl", "sh", "toml", "tsv"];
 
@@ -34,14 +34,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Every file that git knows.
+/// Every file in git.
 fn files() -> Vec<String> {
     let list = Command::new("git").args(["ls-files"]).current_dir(root()).output();
     match list {
         Ok(list) if list.status.success() => {
             String::from_utf8(list.stdout).unwrap().lines().map(str::to_owned).collect()
         }
-        // An unpacked archive has no history: its folders tell.
+        // An unpacked archive has no history: walk its folders.
         _ => {
             let mut found = Vec::new();
             for folder in ["crates", "sma", "guest", "rtl", "workloads", "bench", "tools"] {
@@ -194,7 +194,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc", &["mallacc-experiments", "mallacc-report", "mallacc-results"]),
 ];
 
-/// Crates that may see everything. Nothing but the command depends on them.
+/// Crates that may depend on everything. Only the command depends on them.
 const ON_TOP: &[&str] = &["mallacc-experiments"];
 
 fn packages() -> Vec<Value> {
@@ -235,7 +235,7 @@ fn dependencies_point_one_way() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Crates link their test files into one program, `tests/all.rs`, which has to name them.
+/// Crates link their test files into one program, `tests/all.rs`, which must name them.
 #[test]
 fn every_test_file_is_part_of_a_test_program() {
     for package in packages() {
@@ -258,7 +258,7 @@ fn every_test_file_is_part_of_a_test_program() {
 
 #[test]
 fn tests_skip_in_the_one_way_that_is_counted() {
-    // In two halves, so that this file is none of those that have it.
+    // Split in two, so that this file does not contain it.
     let printed = ["println!(\"", "skipped"].concat();
     for (name, text) in written().filter(|(name, _)| name.ends_with(".rs")) {
         assert!(!text.contains(&printed), "{name}: tell it through the crate `skips`");
@@ -337,13 +337,13 @@ fn every_dependency_has_its_reason() {
     }
 }
 
-/// Crates whose results must depend on their input alone.
+/// Crates whose results must depend only on their input.
 const MODELS: [&str; 8] =
     ["stats", "stream", "decode", "memory", "predict", "mcache", "accel", "uarch"];
-/// What they may not use, and where it may stand all the same.
+/// What they must not use.
 const BANNED: [&str; 7] =
     ["std::time", "println!(", "eprintln!(", "print!(", "rand::", "SystemTime", "Instant::now"];
-/// The live form of the stream waits for another process, which takes a clock.
+/// Exempt: the live stream waits for another process, which requires a clock.
 const WAITS: &str = "crates/stream/src/live/";
 
 #[test]
@@ -356,7 +356,7 @@ fn models_neither_print_nor_look_at_clocks_nor_draw_lots() {
             continue;
         }
         seen += 1;
-        // Tests at the foot of a file may print.
+        // Tests at the end of a file may print.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
             for banned in BANNED {
@@ -367,7 +367,8 @@ fn models_neither_print_nor_look_at_clocks_nor_draw_lots() {
     assert!(seen > 30, "the search found {seen} files");
 }
 
-/// The table of core families, and what may not stand anywhere else: asking which one it is.
+/// The table of core families, and expressions that must not occur elsewhere because they ask which
+/// family it is.
 const FAMILIES: &str = "crates/decode/src/family.rs";
 const FAMILY_ASKED: [&str; 5] =
     ["Family::Haswell", "Family::GoldenCove", "GOLDEN_COVE", "family.name ==", "\"goldencove\" =>"];
@@ -388,7 +389,7 @@ fn only_one_table_tells_core_families_apart() {
     assert!(seen, "{FAMILIES} is where they are");
 }
 
-/// Accelerators by name, in code outside their own crate.
+/// Tests for an accelerator's name, which must not occur outside its own crate.
 const ACCELERATOR_ASKED: [&str; 4] =
     ["\"mallacc\" =>", "\"none\" =>", "== \"none\"", "== \"mallacc\""];
 
@@ -409,7 +410,7 @@ fn nothing_outside_their_crate_asks_which_accelerator_it_is() {
     assert!(seen > 100, "the search found {seen} files");
 }
 
-/// Words in the order of their numbers, from lines like `| 0x01 | `LOOKUP` | …`.
+/// Words by number, from lines like `| 0x01 | `LOOKUP` | …`.
 fn documented_markers() -> BTreeMap<u32, String> {
     let text = fs::read_to_string(root().join("docs/markers.md")).unwrap();
     let row = |line: &str| {
@@ -433,7 +434,7 @@ fn upper_snake(camel: &str) -> String {
     name
 }
 
-/// `#define MALLACC_<prefix>_NAME value` of the header, by value.
+/// `#define MALLACC_<prefix>_NAME value` in the header, by value.
 fn defined(prefix: &str) -> BTreeMap<u32, String> {
     let header = fs::read_to_string(root().join("guest/include/mallacc.h")).unwrap();
     let define = |line: &str| {

@@ -1,4 +1,4 @@
-//! Which configuration is compared with which, and what the samples say about the whole run.
+//! Pairs configurations for comparison, and estimates the whole run from its samples.
 
 use crate::confidence::{Estimate, ratio};
 use crate::figures::{GroupFigures, placed};
@@ -50,8 +50,8 @@ impl Run {
         self.configurations.iter().find(|item| item.role == role && item.machine == machine)
     }
 
-    /// What contradicts itself in the counters, one sentence each; empty if nothing does. Checks
-    /// the sums that every simulator owes its readers, and that samples are aligned.
+    /// Contradictions in the counters, one sentence each; empty if there are none. Checks the sums
+    /// that every simulator must satisfy, and that samples are aligned.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found: Vec<String> =
             self.configurations.iter().flat_map(|item| item.contradictions(self)).collect();
@@ -94,17 +94,17 @@ impl Configuration {
         self.role == Role::Baseline
     }
 
-    /// Cycles for each instruction measured, as of a part of the CPI stack.
+    /// Cycles per measured instruction, for example of a part of the CPI stack.
     pub fn per_instruction(&self, cycles: u64) -> Option<f64> {
         (self.instructions > 0).then(|| cycles as f64 / self.instructions as f64)
     }
 
-    /// Cycles of the whole run, for a sampled one: estimated from the samples.
+    /// Cycles of the whole run if it was sampled: an estimate from the samples.
     pub fn whole_run_cycles(&self, population: u64) -> Option<Estimate> {
         self.whole_run(population, |point| point.cycles)
     }
 
-    /// Allocator cycles of the whole run, for a sampled one.
+    /// Allocator cycles of the whole run if it was sampled.
     pub fn whole_run_allocator_cycles(&self, population: u64) -> Option<Estimate> {
         self.whole_run(population, |point| point.allocator_cycles)
     }
@@ -118,7 +118,7 @@ impl Configuration {
         Some(ratio(&rates)?.scaled(population as f64))
     }
 
-    /// What contradicts itself in these counters; see [`Run::contradictions`].
+    /// Contradictions in these counters; see [`Run::contradictions`].
     fn contradictions(&self, run: &Run) -> Vec<String> {
         let mut found = Vec::new();
         let mut expect_equal = |what: String, sum: u64, total: u64| {

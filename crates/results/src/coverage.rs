@@ -1,21 +1,21 @@
-//! How many size classes serve how much of the allocations.
+//! Number of size classes that cover a given share of the allocations.
 
 use crate::model::Configuration;
 
-/// A size class with those that are used more.
+/// A size class in order of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassCoverage {
     /// The size class.
     pub class: u64,
     /// Its allocations.
     pub count: u64,
-    /// The allocations of this class and of all classes before it.
+    /// The allocations of this class and of all more frequent ones.
     pub covered: u64,
 }
 
 impl Configuration {
-    /// The size classes from the most frequent down (the smaller class first among equals), each
-    /// with the allocations that it and those before it serve.
+    /// The size classes in order of decreasing frequency (the smaller class first if equal), each
+    /// with the cumulative number of allocations.
     pub fn class_coverage(&self) -> Vec<ClassCoverage> {
         let mut classes: Vec<(u64, u64)> =
             self.size_classes.iter().map(|(class, count)| (*class, *count)).collect();

@@ -2,12 +2,12 @@
 //!
 //! Columns are the run's facts, then every statistic of a configuration under its bare name, then
 //! those of its calls (`malloc.calls`), then every figure of the groups that a schema declares
-//! (`cache.L1D.mpki`, `malloc_cache.pop_hits`). The schema is the caller's: with that of everything
-//! that a tool can count, all its runs have the same columns. Figures are in the order of the
-//! editions of their declarations, so that no column moves when a figure is added. A statistic that
-//! can have a confidence interval is followed by `<name>_ci95`. Undefined figures and whatever a
-//! configuration does not have are empty. Groups that only a run has, as further caches of its
-//! machine, are in JSON and in the store.
+//! (`cache.L1D.mpki`, `malloc_cache.pop_hits`). The caller provides the schema: with the schema of
+//! everything that a tool can count, all its runs have the same columns. Figures are in the order
+//! of the editions of their declarations, so that no column moves when a figure is added. A
+//! statistic that can have a confidence interval is followed by `<name>_ci95`. Figures that are
+//! undefined or that a configuration does not have are empty. Groups that only one run has, such as
+//! additional caches of its machine, are in JSON and in the store.
 
 use documents::csv::line;
 use stats::Schema;
@@ -73,7 +73,7 @@ fn cells(run: &Run, item: &Configuration, schema: &Schema) -> Cells {
     all
 }
 
-/// The figures of the groups, those of older editions first.
+/// The figures of the groups, in the order of editions.
 fn groups(all: &mut Cells, run: &Run, item: &Configuration, schema: &Schema) {
     let figures = GroupFigures::of(run, item);
     let mut columns: Vec<(u32, String, String)> = Vec::new();

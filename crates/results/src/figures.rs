@@ -1,4 +1,4 @@
-//! The figures of a configuration's groups: what was counted, and what its declarations make of it.
+//! The figures of a configuration's groups: counters, and what is derived from them.
 
 use stats::{Figure, Kind, Meaning, Number, Schema, Values, View};
 
@@ -8,7 +8,7 @@ use crate::statistics::{CONFIGURATION, Source, Value, find};
 
 /// The counters of one configuration, together with the declarations of its run.
 ///
-/// Alike parts of a machine, as the cores of a chip, are added up: the figures are those of all.
+/// Identical parts of a machine, such as the cores of a chip, are added up.
 pub struct GroupFigures<'a> {
     item: &'a Configuration,
     schema: Schema,
@@ -21,12 +21,12 @@ impl<'a> GroupFigures<'a> {
         Self { item, schema: run.groups(), counted: item.counted.summed() }
     }
 
-    /// Whether the configuration has that group.
+    /// Whether the configuration has this group.
     pub fn has(&self, path: &str) -> bool {
         self.counted.has(path)
     }
 
-    /// Whether the configuration counted that figure, or it follows from what it counted.
+    /// Whether the configuration counted this figure, or it can be derived from what it counted.
     pub fn knows(&self, path: &str, figure: &Figure<String>) -> bool {
         let counted = self.counted.get(path, &figure.name).is_some();
         self.has(path) && (counted || figure.formula.is_some())
@@ -46,7 +46,7 @@ impl<'a> GroupFigures<'a> {
         self.counted.iter().find(|(known, _)| *known == path).map_or(&[], |(_, values)| values)
     }
 
-    /// The figure that the counters of a group of this kind sum to, if they do.
+    /// The figure that the counters of a group of this kind sum to, if there is one.
     pub fn whole(&self, kind: &Kind, path: &str) -> Option<u64> {
         match self.view().formula(path, kind.head.whole.as_deref()?) {
             Some(Number::Whole(whole)) => Some(whole),
@@ -54,7 +54,7 @@ impl<'a> GroupFigures<'a> {
         }
     }
 
-    /// The two sides of what must balance in a group of this kind, with how the left one reads.
+    /// Both sides of the balance of a group of this kind, and the left one in words.
     pub fn balance(&self, kind: &Kind, path: &str) -> Option<(String, u64, u64)> {
         let (left, right) = kind.head.balance.as_ref()?;
         let view = self.view();
@@ -83,11 +83,11 @@ pub struct Placed<'a> {
     pub kind: &'a Kind,
     /// Its path.
     pub path: String,
-    /// Its name among those of its kind, empty if it is the only one.
+    /// Its name among groups of its kind, empty if it is the only one.
     pub name: &'a str,
 }
 
-/// The groups of a schema in the order of documents, kind by kind.
+/// The groups of a schema in the order used in documents, kind by kind.
 pub fn placed(schema: &Schema) -> impl Iterator<Item = Placed<'_>> {
     schema.kinds().iter().flat_map(|kind| groups_of(schema, kind))
 }
@@ -97,8 +97,8 @@ pub fn groups_of<'a>(schema: &'a Schema, kind: &'a Kind) -> impl Iterator<Item =
     schema.groups_of(kind).map(move |entry| Placed { kind, path: entry.path(), name: &entry.name })
 }
 
-/// The figures of a meaning, each with its group and what to call it: its label, else the name of
-/// its group.
+/// The figures with a meaning, each with its group and its name: its label, or else the name of its
+/// group.
 pub fn meaning(schema: &Schema, meaning: Meaning) -> Vec<(String, Placed<'_>, &Figure<String>)> {
     let mut found = Vec::new();
     for kind in schema.kinds() {
@@ -118,7 +118,7 @@ pub fn meaning(schema: &Schema, meaning: Meaning) -> Vec<(String, Placed<'_>, &F
 }
 
 impl Run {
-    /// The declarations of what its configurations counted, alike parts as one.
+    /// The declarations of what its configurations counted, with identical parts merged.
     pub fn groups(&self) -> Schema {
         self.schema.summed()
     }

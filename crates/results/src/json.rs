@@ -12,7 +12,7 @@ use crate::model::{Configuration, Exit, LatencyHistogram, Run, Sampling};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{CONFIGURATION, Context, RUN, Value, configuration_context, values};
 
-/// The version of this form; grows when a field changes its meaning or goes away.
+/// The version of this format; increases when a field changes its meaning or is removed.
 pub const VERSION: u32 = 1;
 
 /// A run as indented JSON with a newline at its end.
@@ -90,7 +90,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     Json::Object(object)
 }
 
-/// What the samples say about the whole run.
+/// Estimates for the whole run from the samples.
 fn whole_run(item: &Configuration, sampling: &Sampling) -> Json {
     let mut object = Map::new();
     let estimates = [
@@ -104,7 +104,7 @@ fn whole_run(item: &Configuration, sampling: &Sampling) -> Json {
     Json::Object(object)
 }
 
-/// A latency histogram as `[low, high, count]` for each bucket in use.
+/// A latency histogram as `[low, high, count]` for each non-empty bucket.
 fn latency(histogram: &LatencyHistogram) -> Json {
     let bucket = |(bucket, count): (u32, u64)| {
         let (low, high) = LatencyHistogram::bounds(bucket as usize);
@@ -113,8 +113,8 @@ fn latency(histogram: &LatencyHistogram) -> Json {
     histogram.buckets().map(bucket).collect()
 }
 
-/// The groups of counters, each kind under its key: a list of named groups, or a group, which is
-/// null if the configuration does not have it.
+/// The groups of counters, each kind under its key: a list of named groups, or a single group,
+/// which is null if the configuration does not have it.
 fn groups(object: &mut Map<String, Json>, run: &Run, item: &Configuration) {
     let (schema, figures) = (run.groups(), GroupFigures::of(run, item));
     for kind in schema.kinds() {

@@ -1,18 +1,18 @@
 //! A run and its figures: tables, JSON, CSV and the SQLite store.
 //!
-//! Plain data in, text or a database out. The simulator fills a [`Run`]; nothing in here knows how
-//! its counters came about. The model holds **counters only**: every ratio (IPC, cycles per call,
-//! MPKI, speedups, hit rates) is derived when it is shown, so a stored run can never disagree with
-//! itself.
+//! Plain data in, text or a database out. The simulator fills a [`Run`]; nothing here depends on
+//! how its counters came about. The model holds **counters only**: every ratio (IPC, cycles per
+//! call, MPKI, speedups, hit rates) is derived when it is shown, so a stored run can never
+//! contradict itself.
 //!
 //! - [`model`]: what is measured. [`CallStats::record`] is the hot path: one call per allocator
 //!   call.
-//! - [`statistics`]: what is derived of a run, a configuration and its calls, declared once.
+//! - [`statistics`]: what is derived for a run, a configuration and its calls, declared once.
 //! - [`GroupFigures`]: what the models counted. They declare it themselves, in groups; everything
-//!   here walks [`Run::schema`] and knows none of them.
+//!   here walks [`Run::schema`] and is independent of the individual groups.
 //! - [`confidence`]: 95 % intervals for the ratios of a sampled run.
 //! - [`store`]: the SQLite file; `docs/schema.md` is generated from it.
-//! - [`text`], [`json`], [`csv`]: what people and programs read.
+//! - [`text`], [`json`], [`csv`]: output for people and programs.
 
 mod compare;
 pub mod confidence;

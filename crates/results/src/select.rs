@@ -6,11 +6,11 @@ use crate::statistics::{CALLS, Context, Value, calls_context, find, values};
 /// A kind of call or a sum of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGroup {
-    /// Strictly one entry point.
+    /// A single entry point.
     Kind(CallKind),
-    /// All kinds that hand out memory.
+    /// All kinds that allocate memory.
     Allocation,
-    /// All kinds that take memory back.
+    /// All kinds that free memory.
     Deallocation,
 }
 
@@ -44,7 +44,7 @@ impl CallGroup {
     }
 }
 
-/// A call group of one configuration, with what its statistics need.
+/// A call group of one configuration, with everything its statistics need.
 pub struct CallFigures {
     stats: CallStats,
     context: Context<CallStats>,

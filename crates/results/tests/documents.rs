@@ -1,4 +1,4 @@
-//! The generated pages, and what every declaration owes its readers.
+//! The generated pages, and the obligations of every declaration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use mallacc_results::store::{self, Store};
 use rusqlite::Connection;
 use stats::Schema;
 
-/// Compares a page in `docs/` with what the code says, or writes it anew on request.
+/// Compares a page in `docs/` with the generated one, or rewrites it on request.
 fn check_page(name: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("MALLACC_UPDATE_DOCS").is_some() {

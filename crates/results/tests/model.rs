@@ -1,4 +1,4 @@
-//! Counters and the latency histogram against sorted lists.
+//! Counters and the latency histogram, compared with sorted lists.
 
 use mallacc_results::model::{EXACT_CYCLES, FAST_CALL_CYCLES, SUB_BUCKETS};
 use mallacc_results::{CallKind, CallStats, LatencyHistogram, PerKind};
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(LatencyHistogram::bucket_of(low), bucket);
         prop_assert_eq!(LatencyHistogram::bucket_of(high), bucket);
         if value >= EXACT_CYCLES {
-            // 16 buckets to the octave: a bucket is a sixteenth of the octave's first value.
+            // 16 buckets per octave: a bucket is a sixteenth of the octave's first value.
             prop_assert_eq!(high - low + 1, (1 << value.ilog2()) / SUB_BUCKETS);
         }
     }

@@ -1,4 +1,4 @@
-//! What people and programs get to read, and that its figures are the ones the counters give.
+//! The output for people and programs, and that its figures agree with the counters.
 
 use std::collections::HashMap;
 
@@ -43,8 +43,8 @@ fn json_has_the_promised_fields_with_derived_values() {
     close(at(own, "speedup"), BASELINE.cycles() as f64 / MALLACC_32.cycles() as f64 - 1.0);
     assert_eq!(at(base, "speedup"), 0.0);
 
-    // Of 1,000 calls 900 are the fastest, so the median; the 950th is of the next 80, the 990th
-    // of the last 20.
+    // The fastest 900 of the 1,000 calls include the median; the 950th call is among the next 80,
+    // the 990th among the last 20.
     let malloc = at(own, "malloc");
     assert_eq!(at(malloc, "calls"), MALLOC_CALLS);
     assert_eq!(at(malloc, "cycles"), MALLACC_32.malloc_cycles());
@@ -86,7 +86,7 @@ fn json_derives_cache_and_predictor_figures_from_their_counters() {
     close(at(base, "tlbs.0.mpki"), 0.5);
     close(at(base, "predictor.mpki"), (5_000.0 + 700.0 + 300.0) / 1_200.0);
     close(at(base, "predictor.accuracy"), 0.975);
-    // Classes by frequency: 50, 80, 90, 96, 100 % together.
+    // Cumulative shares of the classes by frequency: 50, 80, 90, 96, 100 %.
     close(at(base, "size_classes_50"), 1.0);
     close(at(base, "size_classes_90"), 3.0);
     close(at(base, "size_classes_99"), 5.0);
@@ -178,13 +178,13 @@ fn sampled_figures_carry_the_interval_of_their_ratio() {
     let pairs: Vec<(u64, u64)> =
         fixtures::SAMPLED_BASE.into_iter().zip(fixtures::SAMPLED_MALLACC).collect();
 
-    // Speedup: the instructions are the same, so it is one ratio of the paired cycles.
+    // Speedup: the instructions are the same, so it is a single ratio of the paired cycles.
     let expected = confidence::ratio(&pairs).unwrap();
     close(at(own, "speedup"), 4_000.0 / 3_900.0 - 1.0);
     close(at(own, "speedup_ci95"), expected.half_width.unwrap());
     assert!(expected.half_width.unwrap() < 0.02, "paired samples must agree closely");
 
-    // Cycles per call: 10 calls in each sample, so it is the mean of the samples' means.
+    // Cycles per call: each sample has 10 calls, so it is the mean of the samples' means.
     let means = fixtures::SAMPLED_BASE.map(|cycles| (cycles / 10) as f64 / 10.0);
     let mean = means.iter().sum::<f64>() / 4.0;
     let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / 3.0;
@@ -403,7 +403,7 @@ fn json_reads_like_this() {
 
 #[test]
 fn csv_reads_like_this() {
-    // One column to a line, so that a change is easy to see.
+    // One column per line, so that a change is easy to see.
     let text = csv::render(&whole(), &declared());
     let mut lines = text.lines().map(split_csv);
     let (header, baseline) = (lines.next().unwrap(), lines.next().unwrap());

@@ -1,4 +1,4 @@
-//! The store: what goes in comes out, and every refusal names its remedy.
+//! The store: what is written can be read back, and every refusal names its remedy.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use stats::Schema;
 
-/// Counters that no machine exceeds, the store's own bound apart.
+/// Counters that no machine exceeds, apart from the store's own bound.
 fn counter() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 0..100_u64, 0..1_u64 << 40]
 }
@@ -33,7 +33,7 @@ fn parameter() -> impl Strategy<Value = ParameterValue> {
     ]
 }
 
-/// What a machine with any number of caches and translation buffers counted.
+/// Counters of a machine with any number of caches and TLBs.
 fn machine() -> impl Strategy<Value = Machine> {
     let names = || btree_set("[A-Za-z0-9 _äλ'\"%-]{1,12}", 0..4);
     let counters = vec(vec(counter(), 16), 4);
@@ -217,7 +217,7 @@ fn each_configuration_is_kept_as_soon_as_its_machine_finishes() {
     let id = writer.begin_run(&run).unwrap();
     let reader = Store::open_existing(&path).unwrap();
     assert_eq!(reader.load(id).unwrap().configurations, []);
-    // Machines finish in any order; the position keeps that of the run.
+    // Machines finish in any order; the position preserves the order of the run.
     writer.finish_configuration(id, 1, &run.configurations[1]).unwrap();
     assert_eq!(reader.load(id).unwrap().configurations, run.configurations[1..]);
     assert!(!reader.load(id).unwrap().complete);
@@ -411,7 +411,7 @@ fn a_truncated_store_is_refused_without_a_panic() {
     }
 }
 
-/// A store in which every counter of every table was set to `value`, and what reading it says.
+/// Reads a store in which every counter of every table was set to `value`.
 fn tampered(value: i64) -> Result<Run, StoreError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mallacc.db");

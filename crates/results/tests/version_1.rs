@@ -1,4 +1,4 @@
-//! Stores that schema version 1 wrote: they open, and show what they showed.
+//! Stores written by schema version 1: they open, and show what they used to show.
 
 use std::path::{Path, PathBuf};
 

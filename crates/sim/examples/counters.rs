@@ -1,5 +1,5 @@
-//! Every counter that every configuration counts on a recorded stream, reported or not, as lines
-//! `configuration counter value`: what `tools/cycles.py` compares from one revision to the next.
+//! Prints every counter of every configuration for a recorded stream, reported or not, as lines
+//! `configuration counter value`. `tools/cycles.py` compares these across revisions.
 //!
 //! ```text
 //! cargo run --release -p mallacc-sim --example counters -- \
@@ -56,11 +56,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counters under the names that they have been compared by since the first revision, whatever the
-/// declarations call them. A counter that is new comes under its own name.
+/// Counters under the names used for comparison since the first revision, whatever the declarations
+/// call them. A new counter keeps its own name.
 fn compared(values: &Values) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    // A configuration without a malloc cache has always been compared with one that did nothing.
+    // A configuration without a malloc cache has always been listed with the zeroes of an idle one.
     for name in MALLOC_CACHE {
         all.insert(format!("malloc_cache.{name}"), 0);
     }

@@ -1,10 +1,10 @@
-//! From event words to executions of decoded blocks.
+//! Converts event words into executions of decoded blocks.
 //!
 //! A block execution is complete when the next block of its thread begins; only then is it known
-//! where control went. Memory events name their instruction; each takes the first free operand of
-//! that instruction and direction. Pieces of a wide access and anything beyond the operands are
-//! dropped (counted in [`Aligner::extra_accesses`]); an operand without an event has no address. A
-//! string instruction with a repeat prefix runs all its iterations within one execution of its
+//! where control went. Memory events name their instruction; each one takes the first free operand
+//! of that instruction and direction. Pieces of a wide access are dropped, and so is anything
+//! beyond the operands (counted in [`Aligner::extra_accesses`]); an operand without an event has no
+//! address. A repeated string instruction runs all its iterations within one execution of its
 //! block: the addresses of the further iterations follow those of the operands.
 
 use std::sync::Arc;
@@ -25,22 +25,22 @@ const MADVISE: u64 = 28;
 const MAP_FIXED: u64 = 0x10;
 const MADV_DONTNEED: u64 = 4;
 const MADV_FREE: u64 = 8;
-/// The feeder's translator ends blocks at pages of this size.
+/// The feeder ends blocks at pages of this size.
 const OS_PAGE: u64 = 4096;
 /// Longest instruction in bytes (Intel SDM volume 2, section 2.3.11).
 const INSTRUCTION_MAX: u64 = 15;
 
-/// What the planner has to know of a block before it runs.
+/// What must be known about a block before it runs.
 struct Known {
     block: Arc<Block>,
     instructions: u64,
     has_roi: bool,
-    /// Address of the string instruction that the block consists of alone.
+    /// Address of the repeated string instruction, if the block consists only of one.
     repeats: u64,
     ends_with_repeat: u64,
 }
 
-/// The execution in work.
+/// The block execution in progress.
 struct Open {
     index: u32,
     first_address: usize,
@@ -49,15 +49,15 @@ struct Open {
 
 /// Turns packets into batches.
 pub struct Aligner {
-    /// One for each view of code, at least one.
+    /// One per view of code, at least one.
     decoders: Vec<Decoder>,
     known: Vec<Known>,
     thread: Option<u32>,
     open: Option<Open>,
     repeating: u64,
-    /// Memory events that no operand was left for, pieces of wide accesses not counted.
+    /// Memory events for which no operand was left, except pieces of wide accesses.
     pub extra_accesses: u64,
-    /// Instructions of code that could not be decoded, by block.
+    /// Instructions that could not be decoded, counted once per block.
     pub unknown_instructions: u64,
     /// Threads seen.
     pub threads: u64,
@@ -65,14 +65,14 @@ pub struct Aligner {
     pub context_switches: u64,
     /// Children that left the stream.
     pub forks: u64,
-    /// Programs that the program replaced itself with.
+    /// Times the program replaced itself by another.
     pub execs: u64,
     /// Payload of the exit event.
     pub exit: Option<u64>,
 }
 
 impl Aligner {
-    /// For the code of one stream and the views that its machines have of it.
+    /// For the code of one stream and its machines' views of the code.
     pub fn new(decoders: Vec<Decoder>) -> Self {
         Self {
             decoders,
@@ -90,7 +90,7 @@ impl Aligner {
         }
     }
 
-    /// Appends the packet's executions to the batch. Stops when the plan is finished.
+    /// Appends the packet's executions to the batch. Stops at the end of the plan.
     pub fn packet(
         &mut self,
         packet: &Packet,
@@ -134,8 +134,8 @@ impl Aligner {
         Ok(())
     }
 
-    /// Takes what is complete out of `batch`; the execution in work moves to the new batch that
-    /// stays in its place.
+    /// Takes everything complete out of `batch`; the execution in progress moves to the new batch
+    /// that replaces it.
     pub fn take(&mut self, batch: &mut Batch) -> Batch {
         let mut rest = Batch::default();
         if let Some(open) = &mut self.open {
@@ -147,7 +147,7 @@ impl Aligner {
         std::mem::replace(batch, rest)
     }
 
-    /// The stream is over: the last execution has no successor.
+    /// The stream has ended: the last execution has no successor.
     pub fn end(&mut self, batch: &mut Batch) {
         self.close(0, batch);
     }
@@ -295,7 +295,7 @@ impl Aligner {
     }
 }
 
-/// The range that a system call takes out of the address space, if it does.
+/// The range that a system call unmaps, if it unmaps one.
 fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
     let &[a, b, c, d] = args.first_chunk::<4>()?;
     match number {
@@ -310,9 +310,9 @@ fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
 }
 
-/// The block in each view. They share the stream's addresses, so they must have the same memory
-/// operands; one that has not (of a gather, which has as many as its family loads) is the first
-/// view's.
+/// The block in each view. Views share the stream's addresses, so their memory operands must be
+/// equal; where a view's differ (a gather has as many as its family loads), the first view's block
+/// is used.
 fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
     let mut variants: Vec<Arc<Block>> = Vec::with_capacity(decoders.len());
     for decoder in decoders {
@@ -326,10 +326,10 @@ fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
     variants
 }
 
-/// The decoded block, without a last instruction that an OS page ends in: the feeder's
-/// translator met it, gave it up, and starts the next block with it. Of its bytes those are there
-/// that the translator had read, in pieces of up to four; they are no instruction, because none is
-/// the beginning of another.
+/// The decoded block, without a last instruction that crosses an OS page boundary: the feeder's
+/// translator began it, backed out, and starts the next block with it. The block contains those of
+/// its bytes that the translator had read, in pieces of up to four. They are not a valid
+/// instruction, because no instruction is a prefix of another.
 fn whole_instructions(decoder: &Decoder, def: &BlockDef) -> Block {
     let block = decoder.block(def);
     let left = def.end().next_multiple_of(OS_PAGE) - def.end();
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn an_instruction_that_a_page_ends_in_belongs_to_the_next_block_alone() {
-        // The displacement is read at once, so nothing of it is there when two bytes fit.
+        // The displacement is read in one piece, so none of it is present if only two bytes fit.
         for (addr, bytes) in [(0x1ffa, 3), (0x1ffc, 3), (0x1ffe, 1)] {
             let block = cut(addr, bytes);
             assert_eq!((block.insns.len(), block.unknown), (1, 0), "{addr:x}");

@@ -1,4 +1,4 @@
-//! What the machines are fed with.
+//! The input of the machines.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use uarch::StepRecord;
 pub enum Item {
     /// This many steps.
     Steps(u32),
-    /// From here on instructions are timed (else they only warm caches, predictors and
-    /// accelerator).
+    /// From here on, instructions are timed, or (if false) only warm caches, predictors and the
+    /// accelerator.
     Timed(bool),
     /// Another thread runs from here on.
     ContextSwitch,
@@ -22,11 +22,11 @@ pub enum Item {
         /// Length in bytes.
         len: u64,
     },
-    /// All counts so far are void: the region of interest starts.
+    /// The region of interest starts: all counts so far are discarded.
     Restart,
     /// A sample's measured interval begins.
     SampleBegin,
-    /// It is over.
+    /// A sample's measured interval ends.
     SampleEnd {
         /// Program instructions in it, the same for all machines.
         instructions: u64,
@@ -36,12 +36,12 @@ pub enum Item {
 /// A piece of the stream, shared by all machines.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Blocks first used in this batch, as each view of code decodes them; their numbers continue
+    /// Blocks first used in this batch, as decoded for each view of code; their numbers continue
     /// those of earlier batches.
     pub blocks: Vec<Vec<Arc<Block>>>,
     /// What happens, in order.
     pub items: Vec<Item>,
-    /// The steps that the items count.
+    /// The steps that the items refer to.
     pub steps: Vec<StepRecord>,
     /// Addresses of the steps' memory operands.
     pub addresses: Vec<u64>,

@@ -7,7 +7,7 @@ use stats::{Layout, Schema};
 use uarch::Machine;
 
 /// The declarations of all counters: those of the default machine with every accelerator of the
-/// registry. Reports have a place for each, whatever a run simulated.
+/// registry. Reports reserve a place for each, whatever a run simulated.
 pub fn declared() -> Schema {
     static DECLARED: OnceLock<Schema> = OnceLock::new();
     DECLARED.get_or_init(collect).clone()
@@ -18,7 +18,7 @@ fn collect() -> Schema {
     let mut schema = Schema::default();
     for model in registry() {
         let core = Choice::of(*model).build().and_then(|built| machine.build(built));
-        // The defaults are valid, which tests of the registry and of the machine assert.
+        // The defaults are valid; tests of the registry and of the machine assert it.
         if let Ok(core) = core {
             schema = schema.merged(&Layout::of(&*core).schema());
         }

@@ -6,10 +6,10 @@
 //!               to slots)  when)          └──> worker …       ──> results::Configuration
 //! ```
 //!
-//! [`align`] turns event words into executions of decoded blocks, once for all machines. [`plan`]
-//! decides by instruction count what is skipped, warmed, simulated or measured, so every machine
-//! measures the same instructions and comparisons are paired. Each machine runs on its own thread;
-//! channels between are bounded, so memory does not grow with the program.
+//! [`align`] converts event words into executions of decoded blocks, once for all machines.
+//! [`plan`] decides by instruction count what is skipped, warmed, simulated or measured, so every
+//! machine measures the same instructions and comparisons are paired. Each machine runs on its own
+//! thread; the channels between them are bounded, so memory does not grow with the program.
 
 pub mod align;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! What a machine measured, as it is reported.
+//! What a machine measured, in reportable form.
 
 use accel::Checks;
 use results::{Configuration, SamplePoint};
@@ -6,7 +6,7 @@ use stats::{Layout, Reading, Values};
 
 use crate::totals::Totals;
 
-/// The group whose counters say how long a run was.
+/// The group whose counters give the length of a run.
 const CORE: &str = "core";
 
 /// What a machine counted.
@@ -17,26 +17,26 @@ pub struct Measured {
     pub sampled: Totals,
     /// The samples.
     pub points: Vec<SamplePoint>,
-    /// What its counters are.
+    /// The layout of its counters.
     pub layout: Layout,
     /// All counters at the end, warmed or timed.
     pub last: Reading,
     /// What the accelerator checked over the whole run, warmed or timed.
     pub checks: Checks,
-    /// Calls begun and not ended when timing stopped, or left by a jump.
+    /// Calls that had begun and not ended when timing stopped, or that a jump left.
     pub abandoned_calls: u64,
 }
 
 impl Measured {
-    /// The counters of a part of the run; those of faults cover the whole of it.
+    /// The counters of a part of the run; fault counters cover the whole run.
     pub fn values(&self, totals: &Totals) -> Values {
         let mut counters = totals.counters.clone();
         self.layout.settle(&mut counters, &self.last);
         self.layout.values(&counters)
     }
 
-    /// All that was measured, for a report: over the samples, or over everything timed. What was
-    /// simulated, and under which name, the caller adds.
+    /// All measurements, for a report: over the samples, or over everything timed. The caller adds
+    /// what was simulated and under which name.
     pub fn configuration(&self, sampled: bool) -> Configuration {
         let totals = if sampled { &self.sampled } else { &self.whole };
         let counted = self.values(totals);

@@ -1,11 +1,11 @@
-//! What a program asks of a malloc cache, taken from its instruction stream: the operation streams
-//! that the RTL is driven with (`mcache::ops`).
+//! The operations that a program requests of a malloc cache, extracted from its instruction stream.
+//! These operation streams drive the RTL (`mcache::ops`).
 
 use mcache::ops::Op;
 use stream::event::{self, Event};
 use stream::{MarkerOp, Packet, Source, StreamError, marker};
 
-/// Follows the blocks of a stream and turns their markers into operations.
+/// Follows the blocks of a stream and converts their markers into operations.
 #[derive(Default)]
 pub struct Operations {
     /// Markers of each block, in order.
@@ -16,8 +16,8 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Passes the operations of the whole stream on, in program order. `sink` returns false to
-    /// stop early. Returns how many there were.
+    /// Passes the operations of the whole stream to `sink`, in program order. `sink` returns false
+    /// to stop early. Returns the number of operations.
     pub fn read(
         source: &mut dyn Source,
         mut sink: impl FnMut(Op) -> bool,
@@ -68,7 +68,7 @@ impl Operations {
         }
     }
 
-    /// The block in work is complete: its markers have all their values.
+    /// The block in progress is complete: its markers have all their values.
     fn close(&mut self, sink: &mut impl FnMut(Op)) {
         let markers = self.block.take().and_then(|id| self.markers.get(id as usize));
         let mut values = self.values.iter().copied();
@@ -85,7 +85,7 @@ impl Operations {
     }
 }
 
-/// The operation of a marker, for markers that a malloc cache reacts to.
+/// The operation of a marker; `None` if a malloc cache does not react to it.
 fn operation(op: MarkerOp, [a, b, c, d]: [u64; 4]) -> Option<Op> {
     Some(match op {
         MarkerOp::Lookup => Op::Lookup { size: a },

@@ -1,13 +1,13 @@
 //! Which instructions are skipped, warmed, simulated and measured.
 //!
-//! Everything is decided by instruction count and by region-of-interest markers, the same for every
-//! machine. A run is measured whole until it exceeds its budget of detailed instructions; from then
-//! on it is sampled. The samples lie on the same grid from the start, so a run that turns out to be
-//! long is estimated from systematic samples over all of it, and a short one is exact.
+//! Everything is decided by instruction count and region-of-interest markers, and is the same for
+//! every machine. A run is measured in full until it exceeds its budget of detailed instructions;
+//! from then on it is sampled. The samples lie on the same grid from the start, so a run that turns
+//! out to be long is estimated from systematic samples over all of it, and a short run is exact.
 
 use crate::batch::Item;
 
-/// Systematic sampling: of every `period` instructions the last `warm + measure` are timed, the
+/// Systematic sampling: of every `period` instructions the last `warm + measure` are timed and the
 /// last `measure` counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -20,7 +20,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Reads `PERIOD:WARM:MEASURE`; suffixes k, M and G multiply by a thousand each.
+    /// Reads `PERIOD:WARM:MEASURE`; suffixes k, M and G mean thousand, million and billion.
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(':').collect();
         let [period, warm, measure] = parts[..] else {
@@ -53,10 +53,10 @@ pub fn count(text: &str) -> Result<u64, String> {
     })
 }
 
-/// The user's choice.
+/// The user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Instructions at the start that only warm.
+    /// Instructions at the start that are only used for warming.
     pub skip: u64,
     /// Instructions after that; `None` = to the end.
     pub max: Option<u64>,
@@ -69,13 +69,13 @@ pub struct Plan {
     pub roi_only: bool,
 }
 
-/// Where a run stands in its plan.
+/// Progress of a run through its plan.
 #[derive(Debug)]
 pub struct Planner {
     plan: Plan,
     /// Instructions executed.
     pub executed: u64,
-    /// Instructions measured or stood for by samples.
+    /// Instructions measured or represented by samples.
     pub population: u64,
     /// Whether the budget was exceeded: only the samples count.
     pub sampled: bool,
@@ -85,9 +85,10 @@ pub struct Planner {
     pub regions: u64,
     phase: Phase,
     timed: Option<bool>,
-    /// Value of `population` when the open sample began.
+    /// Value of `population` at the start of the open sample.
     sample_began: Option<u64>,
-    /// Change is due when `executed` (while skipping) or `population` (after) reaches this.
+    /// The next change is due when `executed` (while skipping) or `population` (afterwards) reaches
+    /// this.
     next_change: u64,
 }
 
@@ -102,7 +103,7 @@ enum Phase {
 }
 
 impl Planner {
-    /// At the beginning.
+    /// At the start of the plan.
     pub fn new(plan: Plan) -> Self {
         Self {
             plan,
@@ -118,7 +119,7 @@ impl Planner {
         }
     }
 
-    /// A region of interest begins. At the first one all earlier counts are void.
+    /// A region of interest begins. The first one discards all earlier counts.
     pub fn roi_begin(&mut self, items: &mut Vec<Item>) {
         self.regions += 1;
         if self.phase == Phase::Skip {
@@ -143,12 +144,12 @@ impl Planner {
         }
     }
 
-    /// The stream is over: an open sample is dropped, it is not of full length.
+    /// The stream has ended: an open sample is dropped, because it is not of full length.
     pub fn end(&mut self) {
         self.sample_began = None;
     }
 
-    /// Called before a block of so many instructions; pushes what changes here.
+    /// Called before a block of this many instructions; pushes the changes that are due.
     #[inline(always)]
     pub fn advance(&mut self, instructions: u64, items: &mut Vec<Item>) {
         let position = if self.phase == Phase::Skip { self.executed } else { self.population };
@@ -190,7 +191,7 @@ impl Planner {
         self.follow_grid(items);
     }
 
-    /// What holds at this position of the sampling grid, and where it changes next.
+    /// Determines the mode at this position of the sampling grid, and where it changes next.
     fn follow_grid(&mut self, items: &mut Vec<Item>) {
         let Sample { period, warm, measure } = self.plan.sample;
         let offset = self.population % period;
@@ -236,7 +237,7 @@ impl Planner {
 mod tests {
     use super::*;
 
-    /// Runs blocks of one instruction; each item with the count of instructions before it.
+    /// Runs blocks of one instruction; returns each item with the number of instructions before it.
     fn items(plan: Plan, instructions: u64) -> (Vec<(u64, Item)>, Planner) {
         let mut planner = Planner::new(plan);
         let (mut all, mut items) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! One stream, many machines, one thread for each.
+//! One stream, many machines, one thread each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,12 +34,12 @@ pub struct ConfigSpec {
     pub subject: bool,
 }
 
-/// What the stream itself said.
+/// Facts about the stream itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFacts {
-    /// Instructions executed up to the end of reading.
+    /// Instructions executed up to where reading stopped.
     pub instructions: u64,
-    /// Instructions that the measurement stands for.
+    /// Instructions that the measurement represents.
     pub population: u64,
     /// Only samples were counted.
     pub sampled: bool,
@@ -57,25 +57,25 @@ pub struct StreamFacts {
     pub exit: Option<u64>,
     /// Memory accesses beyond what the decoded instructions explain.
     pub extra_accesses: u64,
-    /// Instructions, counted once in each block, that are not in the instruction table.
+    /// Instructions that are not in the instruction table, counted once per block.
     pub unknown_instructions: u64,
-    /// The plan's end was reached before the stream's.
+    /// The end of the plan was reached before the end of the stream.
     pub stopped_early: bool,
     /// The user stopped it.
     pub interrupted: bool,
 }
 
-/// Everything a run brought.
+/// The result of a run.
 pub struct Outcome {
-    /// What the stream said.
+    /// Facts about the stream.
     pub facts: StreamFacts,
     /// What each machine measured, in the order of the configurations.
     pub measured: Vec<Measured>,
-    /// The stream broke off here; what was measured until then is whole.
+    /// The stream failed here; everything measured until then is valid.
     pub error: Option<StreamError>,
 }
 
-/// Why a run could not even start, or a machine failed.
+/// Why a run could not start, or a machine failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A configuration is not valid.
@@ -86,12 +86,12 @@ pub enum RunError {
         /// What is wrong.
         error: ConfigError,
     },
-    /// A machine's thread ended by a panic: a defect of the simulator.
+    /// A machine's thread panicked: a defect of the simulator.
     #[error("configuration {0}: its simulation stopped by an internal fault; please report it")]
     Machine(String),
 }
 
-/// Sees how far a run is.
+/// Observes the progress of a run.
 pub trait Progress {
     /// After each packet: instructions executed so far.
     fn instructions(&mut self, executed: u64);
@@ -130,7 +130,7 @@ pub fn run(
     })
 }
 
-/// The views of code that the machines have, each once; the default machine's where there is none.
+/// The distinct views of code among the machines; the default machine's if there are none.
 fn views(specs: &[ConfigSpec]) -> Result<Vec<CodeView>, RunError> {
     let mut views = Vec::new();
     for spec in specs {
@@ -164,7 +164,7 @@ impl ConfigSpec {
     }
 }
 
-/// Reads the source to its end, the plan's end, or the user's stop.
+/// Reads the source until its end, the end of the plan, or the user's stop.
 fn feed(
     source: &mut dyn Source,
     decoders: Vec<Decoder>,
@@ -220,7 +220,7 @@ fn feed(
     (facts, error)
 }
 
-/// A machine that failed has closed its channel; the others go on.
+/// A machine that failed has closed its channel; the others continue.
 fn send(senders: &[SyncSender<Arc<Batch>>], batch: Batch) {
     let batch = Arc::new(batch);
     for sender in senders {

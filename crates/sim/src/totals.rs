@@ -22,7 +22,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts finished calls.
+    /// Adds finished calls.
     pub fn calls(&mut self, calls: &[Call]) {
         for call in calls {
             self.calls[call.kind].record(call.cycles);
@@ -37,19 +37,19 @@ impl Totals {
     }
 }
 
-/// A sample in work.
+/// A sample in progress.
 #[derive(Clone, Debug, Default)]
 pub struct OpenSample {
-    /// Reading at its start.
+    /// Counters at its start.
     pub from: Reading,
-    /// Cycle of its start.
+    /// Cycle at its start.
     pub start: u64,
     /// Calls that ended in it.
     pub calls: Vec<Call>,
 }
 
 impl OpenSample {
-    /// The sample finished in cycle `end`; its calls and counters are added to `totals`.
+    /// The sample ended in cycle `end`; its calls and counters are added to `totals`.
     pub fn finish(
         self,
         to: &Reading,

@@ -11,14 +11,14 @@ use crate::batch::{Batch, Item};
 use crate::measured::Measured;
 use crate::totals::{OpenSample, Totals};
 
-/// A machine at work.
+/// A running machine.
 pub struct Worker {
     core: Box<dyn Core>,
-    /// Which of a batch's decodings is the core's.
+    /// Index of the core's view among a batch's decodings.
     view: usize,
     blocks: Vec<Arc<Block>>,
     timed: bool,
-    /// Reading at the start of the current timed stretch.
+    /// Counters at the start of the current timed stretch.
     stretch: Reading,
     sample: Option<OpenSample>,
     whole: Totals,
@@ -27,7 +27,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A machine at the start of the stream. `view`: the place of its view of code in each batch.
+    /// A machine at the start of the stream. `view` is the index of its view of code in each batch.
     pub fn new(core: Box<dyn Core>, view: usize) -> Self {
         Self {
             stretch: Reading::of(&*core),
@@ -42,7 +42,7 @@ impl Worker {
         }
     }
 
-    /// Works until the channel closes.
+    /// Runs until the channel closes.
     pub fn run(mut self, batches: &Receiver<Arc<Batch>>) -> Measured {
         while let Ok(batch) = batches.recv() {
             self.batch(&batch);
@@ -50,7 +50,7 @@ impl Worker {
         self.finish()
     }
 
-    /// Takes one batch.
+    /// Executes one batch.
     pub fn batch(&mut self, batch: &Batch) {
         self.blocks.extend(batch.blocks.iter().map(|block| Arc::clone(&block[self.view])));
         let mut next = 0;
@@ -129,7 +129,7 @@ impl Worker {
         self.stretch = Reading::of(&*self.core);
     }
 
-    /// The stream is over. A sample still open is dropped with its calls.
+    /// The stream has ended. A sample that is still open is dropped with its calls.
     pub fn finish(mut self) -> Measured {
         self.drain_calls();
         if self.timed {

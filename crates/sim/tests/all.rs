@@ -1,4 +1,4 @@
-//! One stream through many machines. One program for all test files, so that little is linked.
+//! One stream through many machines. All test files form one program, to save linking.
 
 mod conformance;
 mod cores;

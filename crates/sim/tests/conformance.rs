@@ -1,4 +1,4 @@
-//! What every accelerator in the registry has to keep, and what the runner promises.
+//! The obligations of every accelerator in the registry, and the guarantees of the runner.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -66,7 +66,7 @@ fn a_disabled_accelerator_equals_the_baseline_cycle_for_cycle() {
     assert!(baseline["core.cycles"] > 0);
     for (index, spec) in specs.iter().enumerate().skip(1) {
         let mut other = counters(&outcome, index);
-        // Groups of the accelerator's own are nothing that the baseline has.
+        // The baseline has none of the accelerator's own groups.
         other.retain(|name, _| baseline.contains_key(name));
         assert_eq!(other, baseline, "{}", spec.name);
     }
@@ -163,7 +163,7 @@ fn samples_of_all_configurations_cover_the_same_instructions() {
 fn a_sampled_estimate_lies_near_the_whole_run() {
     let specs = &choices()[..1];
     let packets = Program::new().packets(20_000, 8);
-    // Without the cold start, which no systematic sample meets more than once.
+    // Without the cold start, which systematic sampling meets at most once.
     let warm = Plan { skip: 50_000, ..WHOLE };
     let whole = simulate(&mut packets.clone(), warm, specs);
     let sampled = simulate(&mut packets.clone(), Plan { budget: Some(0), ..warm }, specs);

@@ -1,4 +1,4 @@
-//! Cores of several kinds in one run: the real one beside one that is made up here.
+//! Cores of several kinds in one run: the real one beside a made-up one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -115,7 +115,7 @@ fn section(text: &str) -> Result<CoreSection, ConfigError> {
     CoreSection::of(Kind(&ScalarKind), &params::parse(text)?, "core")
 }
 
-/// A machine with the made-up core, set as a machine file's `[core]` section would.
+/// A machine with the made-up core, configured by a machine file's `[core]` section.
 fn scalar(text: &str) -> Machine {
     Machine { name: "scalar".into(), core: section(text).unwrap(), ..Machine::default() }
 }
@@ -140,7 +140,7 @@ fn counters(outcome: &Outcome, index: usize) -> BTreeMap<String, u64> {
 
 /// Instructions of a round: call; malloc's lea … je and mov … ret; mov and call; free; work.
 const ROUND: u64 = 1 + 11 + 3 + 2 + 4 + 12;
-/// Of these between lookup and update, sample and its end, pop and its end.
+/// Those of them between lookup and update, sample and its end, pop and its end.
 const MARKED: u64 = 4 + 3 + 4;
 
 #[test]
@@ -156,20 +156,20 @@ fn a_core_of_another_kind_runs_beside_the_real_one() {
     let cycles = |index| counters(&outcome, index)["core.cycles"];
     assert_eq!(cycles(1), rounds * ROUND);
     assert_eq!(cycles(2), 2 * rounds * ROUND);
-    // The limit leaves out what is marked and prefetches the popped object.
+    // The limit omits what is marked and prefetches the popped object.
     assert_eq!(cycles(3), rounds * (ROUND - MARKED + 1));
     assert_eq!(counters(&outcome, 3)["core.elided"], rounds * MARKED);
     // From the first instruction's retirement to the return's: fourteen in malloc, four in free.
     let calls = &outcome.measured[1].whole.calls;
     assert_eq!(calls[CallKind::Malloc].cycles, rounds * 13);
     assert_eq!(calls[CallKind::Free].cycles, rounds * 3);
-    // The real one does not notice its company.
+    // The other cores do not affect the real one.
     assert_eq!(counters(&outcome, 0), counters(&simulate(rounds, &specs[..1]), 0));
     // Both predict the same branches.
     for index in 0..specs.len() {
         let of = |name: &str| counters(&outcome, index)[name];
         assert_eq!(of("predictor.returns"), counters(&outcome, 0)["predictor.returns"]);
-        // Every cycle of the made-up one retires something; the real one also waits.
+        // The made-up core retires something in every cycle; the real one also stalls.
         assert_eq!(of("cpi.base") == of("core.cycles"), index > 0);
     }
 }

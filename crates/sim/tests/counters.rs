@@ -1,5 +1,5 @@
-//! A made-up accelerator with counters that nothing else in the repository knows, from the model to
-//! every document: what adding counters takes is in this file alone.
+//! A made-up accelerator with counters that exist nowhere else in the repository, from the model to
+//! every document. This file is all that adding counters takes.
 
 use std::sync::atomic::AtomicBool;
 
@@ -133,7 +133,7 @@ fn json_has_its_groups_and_null_where_they_are_not() {
     assert_eq!(own["scale"]["density"], density);
     assert_eq!(own["pans"][0], serde_json::json!({ "name": "left", "dips": ROUNDS }));
     assert!(base["scale"].is_null() && base["pans"] == serde_json::json!([]));
-    // It moved nothing, and everything that was counted is there.
+    // It moved nothing, and everything that was counted is present.
     assert_eq!(base["cycles"], own["cycles"]);
     assert!(own["dram"]["reads"].as_u64().unwrap() > 0 && own["page_walker"]["walks"] != 0);
 }

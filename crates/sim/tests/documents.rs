@@ -1,4 +1,4 @@
-//! The declarations of everything that can be counted: what they owe their readers, and the page
+//! The declarations of everything that can be counted: their obligations to readers, and the page
 //! that is generated from them.
 
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ fn every_figure_has_a_name_of_its_own_in_its_kind_and_a_sentence() {
     }
 }
 
-/// Paths may not begin like names that the store gives to calls, nor keys be those of others.
+/// Paths must not begin like names that the store gives to calls, nor keys equal those of others.
 #[test]
 fn groups_take_no_name_that_a_document_has_already() {
     let schema = declared();
@@ -92,7 +92,7 @@ fn columns_of_csv_stay_where_version_1_had_them() {
         csv::header(schema).trim().split(',').map(str::to_owned).collect()
     };
     let (now, mut then) = (columns(&declared()), columns(&store::version_1()));
-    // Version 1 kept the CPI stack out of CSV.
+    // Version 1 left the CPI stack out of CSV.
     then.retain(|name| !name.starts_with("cpi."));
     assert!(then.len() > 200, "{} columns", then.len());
     assert_eq!(now[..then.len()], then);

@@ -1,5 +1,5 @@
-//! The operations of a stream, replayed on the pure malloc cache, against the same cache inside a
-//! simulated core: two ways from the same markers to the same hits.
+//! The operations of a stream, replayed on the pure malloc cache, and the same cache inside a
+//! simulated core: two paths from the same markers to the same hits.
 
 use std::sync::atomic::AtomicBool;
 

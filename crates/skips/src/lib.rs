@@ -1,16 +1,16 @@
-//! Tests say what they did not do, and why.
+//! Lets tests report that they were skipped, and why.
 //!
-//! A test that returns early counts as passed, and libtest keeps what a passing test prints. So a
-//! test that lacks something says so here, past libtest's capture, in one line on the process's
-//! stderr:
+//! A test that returns early counts as passed, and libtest captures what a passing test prints. So
+//! a test that lacks something reports it here, bypassing libtest's capture, in one line on the
+//! process's stderr:
 //!
 //! ```text
 //! skipped: cargo PACKAGE/PROGRAM::TEST: what is missing
 //! ```
-//! `.ci/totals` takes such tests off the passed ones and counts them as skipped. The guest's tests
-//! and those of the RTL print the same line with `guest` and `rtl` in place of `cargo`.
+//! `.ci/totals` subtracts such tests from the passed ones and counts them as skipped. The guest's
+//! tests and those of the RTL print the same line with `guest` and `rtl` in place of `cargo`.
 //!
-//! With `MALLACC_REQUIRE=tools` in the environment a test that lacks a tool fails.
+//! With `MALLACC_REQUIRE=tools` in the environment, a test that lacks a tool fails.
 
 use std::env::{current_exe, split_paths, var, var_os};
 use std::fmt::Display;
@@ -19,19 +19,20 @@ use std::panic::Location;
 use std::path::Path;
 use std::thread;
 
-/// The variable that says what must be there; its only value is `tools`.
+/// The variable that says what must be available; its only value is `tools`.
 pub const REQUIRE: &str = "MALLACC_REQUIRE";
 
-/// Says that the calling test ends here for want of something that no package installs: measured
-/// data, a right, a device.
+/// Reports that the calling test is skipped because something is missing that no package installs:
+/// measured data, a permission, a device.
 #[track_caller]
 pub fn without(what: impl Display) {
     let line = format!("skipped: cargo {}: {what}\n", test(Location::caller()));
-    // Not `eprint!`, which libtest captures. Without a stderr nobody wants to know.
+    // Not `eprint!`, which libtest captures. Without a stderr, there is nobody to tell.
     let _ = stderr().write_all(line.as_bytes());
 }
 
-/// Says that the calling test ends here for want of something that can be installed or built.
+/// Reports that the calling test is skipped because something is missing that can be installed or
+/// built.
 ///
 /// # Panics
 /// With `MALLACC_REQUIRE=tools`.
@@ -42,7 +43,7 @@ pub fn without_tool(what: impl Display) {
     without(what);
 }
 
-/// Whether a program is on PATH. If not, the calling test is skipped.
+/// Whether a program is on PATH. If not, the calling test is reported as skipped.
 ///
 /// # Panics
 /// With `MALLACC_REQUIRE=tools`, if it is not.
@@ -56,14 +57,14 @@ pub fn have(program: &str) -> bool {
     found
 }
 
-/// The running test: package, program, and its name or the place of the call.
+/// The running test: package, program, and its name or the location of the call.
 fn test(place: &Location<'_>) -> String {
     let program = current_exe().ok();
     let stem = program.as_deref().and_then(Path::file_stem).unwrap_or_default().to_string_lossy();
     // Cargo appends a hash.
     let program = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
     let package = var("CARGO_PKG_NAME").unwrap_or_default();
-    // Each test has a thread of its own with its name, but for a run on one thread.
+    // Each test runs in a thread with its name, except with a single test thread.
     match thread::current().name() {
         Some(name) if name != "main" => format!("{package}/{program}::{name}"),
         _ => format!("{package}/{program}::{}:{}", place.file(), place.line()),

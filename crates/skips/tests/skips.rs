@@ -1,13 +1,13 @@
-//! Skips survive libtest's capture and are counted as skips: the line that a test writes, and
+//! Skips bypass libtest's capture and are counted as skips: the line that a test writes, and
 //! `.ci/totals`, which reads it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Makes `a_test_that_lacks_something` lack it: `tool` or `data`.
+/// Tells `a_test_that_lacks_something` what it lacks: `tool` or `data`.
 const LACK: &str = "MALLACC_TEST_LACKS";
 
-/// What the tests below start, with the variable set.
+/// The tests below start this one, with the variable set.
 #[test]
 fn a_test_that_lacks_something() {
     match std::env::var(LACK).as_deref() {
@@ -50,7 +50,8 @@ fn totals() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/totals")
 }
 
-/// What `.ci/totals` says of a log: whether all is well, and its last line. None without python3.
+/// The verdict of `.ci/totals` on a log: whether it is a success, and its last line. `None` without
+/// python3.
 fn summed(log: &str) -> Option<(bool, String)> {
     if !mallacc_skips::have("python3") {
         return None;
@@ -64,7 +65,7 @@ fn summed(log: &str) -> Option<(bool, String)> {
     Some((output.status.success(), text.lines().last().unwrap_or_default().to_owned()))
 }
 
-/// Checks what a log adds up to.
+/// Checks the totals of a log.
 fn sums_to(log: &str, well: bool, line: &str) {
     if let Some(said) = summed(log) {
         assert_eq!(said, (well, line.to_owned()), "{log}");
@@ -84,7 +85,7 @@ fn a_skipped_test_counts_once_and_not_as_passed() {
     sums_to(&format!("{skip}{CARGO}"), true, "4 passed, 0 failed, 1 skipped");
     let twice = format!("{skip}{skip}skipped: cargo q/a::one: no data\n{CARGO}");
     sums_to(&twice, true, "3 passed, 0 failed, 2 skipped");
-    // On one thread libtest has begun the line.
+    // On a single thread, libtest has already begun the line.
     let glued = CARGO.replace("one ... ok", &format!("one ... {}ok", &skip));
     sums_to(&glued, true, "4 passed, 0 failed, 1 skipped");
 }
@@ -95,7 +96,7 @@ fn the_guests_and_the_rtls_skips_are_added_and_nothing_is_taken_off() {
                  skipped: guest code: python3 is not installed\nguest: all tests passed\n";
     sums_to(guest, true, "2 passed, 0 failed, 2 skipped");
     let failed = guest.replace("all tests passed", "failed: programs code");
-    // A test that never began cannot be taken off those that did.
+    // A test that never started cannot be subtracted from those that did.
     sums_to(&failed, false, "1 passed, 2 failed, 2 skipped");
     let rtl = "lint e4p32: clean\nlint Entries=5: refused, as it must be\n\
                e4p32: 200000 operations in 300000 cycles agree\n\

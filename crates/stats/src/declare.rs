@@ -1,4 +1,4 @@
-//! What is declared of a group and of its figures.
+//! Declarations of a group and of its figures.
 //!
 //! `S` is `&'static str` in a declaration and `String` in a [`Schema`](crate::Schema), which may
 //! come from a file.
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::unit::Unit;
 
-/// One figure of a group: a counter, or what follows from counters.
+/// One figure of a group: a counter, or a value derived from counters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure<S> {
     /// Its name, in snake case.
@@ -16,26 +16,26 @@ pub struct Figure<S> {
     pub unit: Unit,
     /// One sentence.
     pub sentence: S,
-    /// How it follows from other figures; `None` if it is counted. Names are those of the own
-    /// group, or `path.name` of a group further out.
+    /// The formula that derives it from other figures; `None` if it is counted. Names are those of
+    /// the same group, or `path.name` of a group further out.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub formula: Option<S>,
     /// What reports may use it for.
     #[serde(default, skip_serializing_if = "Meaning::is_plain")]
     pub meaning: Meaning,
-    /// What `meaning` calls it where the name of the group does not say it.
+    /// Its label in reports that use `meaning`, where the group's name is not enough.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub label: Option<S>,
-    /// What the short comparison of a run calls it; `None` if it is not shown there.
+    /// Its label in the short comparison of a run; `None` if it is not shown there.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub summary: Option<S>,
-    /// The edition of the declarations it came with. Columns of CSV are in the order of editions,
-    /// so that none moves when a figure is added.
+    /// The edition of the declarations that introduced it. CSV columns are in the order of
+    /// editions, so that none moves when a figure is added.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub since: u32,
 }
 
-/// `None`, for whatever type.
+/// `None`, for any type.
 fn none<T>() -> Option<T> {
     None
 }
@@ -52,14 +52,14 @@ fn is_first(edition: &u32) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Meaning {
-    /// It must stay 0; anything else is a fault of a model or of the guest. It is counted over the
-    /// whole run, measured or not, so that no fault goes unnoticed.
+    /// It must stay 0; any other value is a fault of a model or of the guest. It is counted over
+    /// the whole run, measured or not, so that no fault goes unnoticed.
     Fault,
-    /// How much of what was asked for was found: charts of hit rates show it.
+    /// The share of requests that were found: shown in charts of hit rates.
     HitRate,
-    /// What was not found, for each 1,000 instructions: charts of misses show it.
+    /// Misses per 1,000 instructions: shown in charts of misses.
     MissRate,
-    /// Nothing that a report must know.
+    /// No special meaning.
     #[default]
     #[serde(other)]
     Plain,
@@ -71,18 +71,18 @@ impl Meaning {
     }
 }
 
-/// What is declared of a kind of group, besides its figures.
+/// The declaration of a kind of group, apart from its figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head<S> {
     /// The kind's name. A group's path is this name, or begins with it and a dot.
     pub name: S,
-    /// What the group is called over its tables, in lower case.
+    /// The title of the group's tables, in lower case.
     pub title: S,
-    /// One sentence about it, or a few.
+    /// A description of one or a few sentences.
     pub about: S,
     /// The key under which documents show it.
     pub key: S,
-    /// Whether there may be several beside each other, so that documents hold a list.
+    /// Whether there may be several of them, so that documents contain a list.
     #[serde(default)]
     pub list: bool,
     /// If its counters are parts of a whole: the figure that they sum to.
@@ -91,12 +91,12 @@ pub struct Head<S> {
     /// Two formulas that must have the same value.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub balance: Option<(S, S)>,
-    /// The edition of the declarations it came with; see [`Figure::since`].
+    /// The edition of the declarations that introduced it; see [`Figure::since`].
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub since: u32,
 }
 
-/// What a model declares of one kind of group.
+/// A model's declaration of one kind of group.
 #[derive(Debug)]
 pub struct Declaration {
     /// The kind.
@@ -107,7 +107,7 @@ pub struct Declaration {
 
 /// Counters that [`counters!`](crate::counters!) declared.
 pub trait Group {
-    /// What is declared of them.
+    /// Their declaration.
     fn declaration() -> &'static Declaration;
 
     /// Calls `each` with every counter, in declared order.
@@ -115,7 +115,7 @@ pub trait Group {
 }
 
 impl Figure<&'static str> {
-    /// A counter; with a formula, what follows from counters.
+    /// A counter, or, with a formula, a value derived from counters.
     pub const fn new(
         name: &'static str,
         unit: Unit,
@@ -126,7 +126,7 @@ impl Figure<&'static str> {
         Self { name, unit, sentence, formula, meaning, label: None, summary: None, since: 1 }
     }
 
-    /// The same, since a later edition of the declarations.
+    /// The same, introduced by a later edition of the declarations.
     pub const fn since(mut self, edition: u32) -> Self {
         self.since = edition;
         self
@@ -144,25 +144,25 @@ impl Figure<&'static str> {
         self
     }
 
-    /// The same, as misses for each 1,000 instructions.
+    /// The same, as misses per 1,000 instructions.
     pub const fn miss_rate(mut self) -> Self {
         self.meaning = Meaning::MissRate;
         self
     }
 
-    /// The same, called this where reports use its meaning.
+    /// The same, with this label where reports use its meaning.
     pub const fn called(mut self, label: &'static str) -> Self {
         self.label = Some(label);
         self
     }
 
-    /// The same, in the short comparison of a run under this label.
+    /// The same, with this label in the short comparison of a run.
     pub const fn summary(mut self, label: &'static str) -> Self {
         self.summary = Some(label);
         self
     }
 
-    /// The figure as a schema holds it.
+    /// The figure in the form that a schema holds.
     pub(crate) fn owned(&self) -> Figure<String> {
         let text = |text: Option<&str>| text.map(str::to_owned);
         Figure {
@@ -190,19 +190,19 @@ impl Head<&'static str> {
         Self { key, list: true, ..Self::one(name) }
     }
 
-    /// The same, called this over its tables.
+    /// The same, with this title for its tables.
     pub const fn title(mut self, title: &'static str) -> Self {
         self.title = title;
         self
     }
 
-    /// The same with a sentence about it.
+    /// The same, with a description.
     pub const fn about(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
-    /// The same under another key of documents.
+    /// The same, under a different key in documents.
     pub const fn key(mut self, key: &'static str) -> Self {
         self.key = key;
         self
@@ -220,13 +220,13 @@ impl Head<&'static str> {
         self
     }
 
-    /// The same, since a later edition of the declarations.
+    /// The same, introduced by a later edition of the declarations.
     pub const fn since(mut self, edition: u32) -> Self {
         self.since = edition;
         self
     }
 
-    /// The head as a schema holds it.
+    /// The head in the form that a schema holds.
     pub(crate) fn owned(&self) -> Head<String> {
         Head {
             name: self.name.to_owned(),

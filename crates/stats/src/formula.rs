@@ -10,7 +10,7 @@
 //! Sums and products of whole numbers are whole and exact; a division gives a real number. A
 //! division by zero and a name that has no value make the whole formula undefined.
 
-/// Parentheses may be nested so deep: formulas are also read from files.
+/// Maximum nesting of parentheses: formulas are also read from files.
 const DEPTH_MAX: usize = 32;
 
 /// A figure's value.
@@ -18,7 +18,7 @@ const DEPTH_MAX: usize = 32;
 pub enum Number {
     /// Counted, or a sum of counters.
     Whole(u64),
-    /// The result of a division, or what does not fit the whole numbers.
+    /// The result of a division, or a number that does not fit in an integer.
     Real(f64),
 }
 
@@ -32,7 +32,7 @@ impl Number {
     }
 }
 
-/// A formula, read and ready.
+/// A parsed formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula(Node);
 
@@ -43,7 +43,7 @@ enum Node {
     Binary(char, Box<Node>, Box<Node>),
 }
 
-/// Why a text is no formula.
+/// Why a text is not a formula.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("formula {text:?}: {found} at byte {at}: must be {expected}; try \"hits / accesses\"")]
 pub struct FormulaError {
@@ -65,14 +65,14 @@ impl Formula {
         Ok(Self(node))
     }
 
-    /// Every name in it, in the order of the text.
+    /// Every name in it, in textual order.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         self.0.names(&mut names);
         names
     }
 
-    /// Its value, where `value` gives the value of a name; `None` if it is undefined.
+    /// Its value, where `value` returns the value of a name; `None` if it is undefined.
     pub fn value(&self, value: &dyn Fn(&str) -> Option<Number>) -> Option<Number> {
         self.0.value(value)
     }
@@ -184,7 +184,7 @@ impl Reader<'_> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Takes the next letter if it is one of these; spaces before it go in any case.
+    /// Takes the next character if it is one of these; always skips the spaces before it.
     fn take(&mut self, wanted: [char; 2]) -> Option<char> {
         self.skip_spaces();
         let next = self.text[self.at..].chars().next().filter(|c| wanted.contains(c))?;
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_stay_exact_and_what_does_not_fit_them_becomes_real() {
-        // 2^53 + 1 is the first whole number that a double cannot hold.
+        // 2^53 + 1 is the first integer that a double cannot represent.
         assert_eq!(value("9007199254740992 + 1"), Some(Number::Whole(9_007_199_254_740_993)));
         assert_eq!(value("hits - 4"), Some(Number::Real(-1.0)));
         let sum = 2.0 * u64::MAX as f64;

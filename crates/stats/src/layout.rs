@@ -1,4 +1,4 @@
-//! What a model has to count, and its counters at a moment.
+//! The counters that a model has, and their values at a moment.
 
 use crate::declare::{Declaration, Group, Meaning};
 use crate::schema::{Entry, Schema};
@@ -7,11 +7,11 @@ use crate::view::View;
 
 /// A model that counts.
 pub trait Counts {
-    /// Shows every group to `walk`: the same groups in the same order whenever it is called.
+    /// Shows every group to `walk`: the same groups in the same order on every call.
     fn visit(&self, walk: &mut Walk<'_>);
 }
 
-/// Goes through the groups of a model and knows where it is.
+/// Traverses the groups of a model and tracks the current path.
 pub struct Walk<'a> {
     scope: String,
     sink: Sink<'a>,
@@ -23,7 +23,7 @@ enum Sink<'a> {
 }
 
 impl Walk<'_> {
-    /// A group of which there is one here: its path ends with the name of its kind.
+    /// A group that occurs once here: its path ends with the name of its kind.
     pub fn one<G: Group>(&mut self, counters: &G) {
         self.named("", counters);
     }
@@ -36,7 +36,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Everything that `visit` shows lies within a part of this name.
+    /// Everything that `visit` shows belongs to a part with this name.
     pub fn within(&mut self, part: &str, visit: impl FnOnce(&mut Self)) {
         let outside = self.scope.len();
         if outside > 0 {
@@ -47,14 +47,14 @@ impl Walk<'_> {
         self.scope.truncate(outside);
     }
 
-    /// Everything that `visit` shows lies within one of several alike parts: `core[3]`.
+    /// Everything that `visit` shows belongs to one of several identical parts: `core[3]`.
     /// [`Values::summed`] adds them up.
     pub fn nth(&mut self, part: &str, index: usize, visit: impl FnOnce(&mut Self)) {
         self.within(&format!("{part}[{index}]"), visit);
     }
 }
 
-/// What a model has to count, found once: its groups with their paths.
+/// The counters of a model, determined once: its groups with their paths.
 #[derive(Debug, Default)]
 pub struct Layout {
     groups: Vec<Placed>,
@@ -75,7 +75,7 @@ impl Placed {
         Entry::new(&self.scope, self.declaration.head.name, &self.name)
     }
 
-    /// Its figures; those that are counted with their index in a reading.
+    /// Its figures; counted ones come with their index in a reading.
     fn figures(&self) -> impl Iterator<Item = (&crate::Figure<&'static str>, Option<usize>)> {
         let mut next = self.first;
         self.declaration.figures.iter().map(move |figure| {
@@ -100,19 +100,19 @@ impl Layout {
         self.groups.push(Placed { scope, name, declaration, first });
     }
 
-    /// The declarations without the model.
+    /// The declarations, independent of the model.
     pub fn schema(&self) -> Schema {
         let groups = self.groups.iter().map(|group| (group.entry(), group.declaration));
         Schema::of(groups)
     }
 
-    /// Where a reading holds the counter of this path and name.
+    /// The index in a reading of the counter with this path and name.
     pub fn index(&self, path: &str, name: &str) -> Option<usize> {
         let group = self.groups.iter().find(|group| group.entry().path() == path)?;
         group.figures().find(|(figure, _)| figure.name == name)?.1
     }
 
-    /// A reading by path and name. Figures that are sums of counters are among them.
+    /// A reading by path and name, including figures that are sums of counters.
     pub fn values(&self, reading: &Reading) -> Values {
         let mut counted = Values::default();
         for group in &self.groups {
@@ -139,8 +139,8 @@ impl Layout {
         values
     }
 
-    /// Gives `sum` the counters that cover the whole run, whatever part of it was measured: those
-    /// of faults. `last` is the reading at the end.
+    /// Sets those counters in `sum` that cover the whole run, whatever part of it was measured: the
+    /// fault counters. `last` is the reading at the end.
     pub fn settle(&self, sum: &mut Reading, last: &Reading) {
         sum.0.resize(self.count, 0);
         for (figure, index) in self.groups.iter().flat_map(Placed::figures) {
@@ -151,24 +151,24 @@ impl Layout {
     }
 }
 
-/// All counters of a model at one moment, or sums of such, in the order of its [`Layout`].
+/// All counters of a model at one moment, or sums of such readings, in the order of its [`Layout`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading(Vec<u64>);
 
 impl Reading {
-    /// What a model has counted since it was made.
+    /// What a model has counted since it was created.
     pub fn of(model: &dyn Counts) -> Self {
         let mut values = Vec::with_capacity(160);
         model.visit(&mut Walk { scope: String::new(), sink: Sink::Reading(&mut values) });
         Self(values)
     }
 
-    /// A counter; 0 in a reading that nothing was added to.
+    /// A counter; 0 in an empty reading.
     pub fn get(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// Adds what was counted between two readings of one model.
+    /// Adds what was counted between two readings of the same model.
     pub fn add_difference(&mut self, from: &Self, to: &Self) {
         debug_assert_eq!(from.0.len(), to.0.len(), "a model's groups stay as they are");
         self.0.resize(to.0.len(), 0);

@@ -1,4 +1,4 @@
-//! Counters, each declared once: where a model counts it.
+//! Counters, each declared once, where a model counts it.
 //!
 //! ```text
 //!  model crate                        sim                              results, report
@@ -10,18 +10,18 @@
 //! ```
 //!
 //! - A model keeps its counters in a plain `Copy` struct of `u64` that [`counters!`] declares: the
-//!   hot path adds to a field and pays for nothing else. The declaration holds a name, a unit and a
-//!   sentence for each counter, and formulas over counters for what follows from them.
+//!   hot path only adds to a field. The declaration has a name, a unit and a sentence for each
+//!   counter, and formulas over counters for derived figures.
 //! - [`Counts::visit`] walks a model's groups and gives each its path: `core`, `cache.L1D`. Paths
-//!   nest ([`Walk::within`]); alike models are numbered ([`Walk::nth`]): `core[3].cache.L1D`.
-//! - A [`Layout`] is what one model has to count, found once. A [`Reading`] holds its counters at
-//!   one moment; differences and sums of readings are plain arithmetic ([`Reading`]).
-//! - A [`Schema`] is a layout without the model: it can be stored beside the figures it describes,
+//!   nest ([`Walk::within`]); identical models are numbered ([`Walk::nth`]): `core[3].cache.L1D`.
+//! - A [`Layout`] describes a model's counters and is determined once. A [`Reading`] holds their
+//!   values at one moment; differences and sums of readings are plain arithmetic ([`Reading`]).
+//! - A [`Schema`] is a layout without the model: it can be stored with the figures it describes,
 //!   and merged with others. [`Values`] are counters by path and name.
-//! - A [`View`] puts values and schema together and works out every figure, [`Formula`]s included.
+//! - A [`View`] combines values and schema and computes every figure, including [`Formula`]s.
 //!
-//! Adding a counter is one line in the model's declaration and the line that counts. Adding a kind
-//! of group is one declaration. Neither needs a line in any crate that stores or shows figures.
+//! Adding a counter takes one line in the model's declaration and the line that counts. Adding a
+//! kind of group takes one declaration. Neither changes any crate that stores or shows figures.
 
 mod declare;
 mod formula;

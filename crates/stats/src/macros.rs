@@ -2,9 +2,9 @@
 
 /// Declares a group of counters and the plain `Copy` struct that holds them.
 ///
-/// Each entry is a sentence (its comment), a name, a [`Unit`](crate::Unit), for a figure that is
-/// not counted its formula, and what more is to be said, by methods of
-/// [`Figure`](crate::Figure):
+/// Each entry has a sentence (its comment), a name, a [`Unit`](crate::Unit), a formula if the
+/// figure is not counted, and optionally methods of [`Figure`](crate::Figure) that add to its
+/// declaration:
 ///
 /// ```
 /// mallacc_stats::counters! {
@@ -87,8 +87,8 @@ macro_rules! counters {
     };
 }
 
-/// Declares causes that a whole is divided among: an enumeration of them, and the counters, one for
-/// each, that a stage adds to by cause.
+/// Declares causes that a whole is divided among: an enumeration of them, and their counters, to
+/// which a stage adds by cause.
 ///
 /// ```
 /// mallacc_stats::causes! {

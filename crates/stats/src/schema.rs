@@ -1,4 +1,5 @@
-//! What counters mean, without the models that count them: it can be stored, read and merged.
+//! The meaning of counters, independent of the models that count them: it can be stored, read and
+//! merged.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::values::alike;
 /// A declared kind of group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kind {
-    /// What is said of it.
+    /// Its declaration.
     #[serde(flatten)]
     pub head: Head<String>,
     /// Its figures, in the order of documents.
@@ -22,17 +23,17 @@ pub struct Kind {
 /// A group of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The part of the machine that it lies within: `core[3]`; empty for the machine itself.
+    /// The part of the machine that contains it: `core[3]`; empty for the machine itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scope: String,
     /// Its kind.
     pub kind: String,
-    /// Its name among those of its kind; empty if it is the only one.
+    /// Its name among groups of its kind; empty if it is the only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
-/// The declarations of a machine's counters, or of several machines' together: kinds and groups.
+/// The declarations of the counters of one or more machines: kinds and groups.
 ///
 /// Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ struct Content {
     groups: Vec<Entry>,
 }
 
-/// Why a text is no schema.
+/// Why a text is not a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("declarations of counters: {what}")]
 pub struct SchemaError {
@@ -58,7 +59,7 @@ impl Entry {
         Self { scope: scope.to_owned(), kind: kind.to_owned(), name: name.to_owned() }
     }
 
-    /// Scope, kind and name, with dots between.
+    /// Scope, kind and name, separated by dots.
     pub fn path(&self) -> String {
         let mut path = self.scope.clone();
         for part in [&self.kind, &self.name].into_iter().filter(|part| !part.is_empty()) {
@@ -77,7 +78,7 @@ impl Kind {
         self.figures.iter().find(|figure| figure.name == name)
     }
 
-    /// The edition of the declarations that a figure came with.
+    /// The edition of the declarations that introduced a figure.
     pub fn since(&self, figure: &Figure<String>) -> u32 {
         self.head.since.max(figure.since)
     }
@@ -123,8 +124,8 @@ impl Schema {
         self.kind(&entry.kind)
     }
 
-    /// This schema with everything that `other` has besides. What both declare is as it is here; a
-    /// group follows the others of its kind.
+    /// This schema, extended by everything that only `other` has. For what both declare, this one
+    /// takes precedence; a new group follows the others of its kind.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
         if other.groups().iter().all(|entry| self.groups().contains(entry))
@@ -151,7 +152,7 @@ impl Schema {
         Self(Arc::new(content))
     }
 
-    /// This schema with a group that nobody declared: its kind is its path, all its figures are
+    /// This schema, extended by an undeclared group: its kind is its path, and all its figures are
     /// counted.
     #[must_use]
     pub fn with_undeclared(&self, path: &str, names: &[&str]) -> Self {
@@ -200,8 +201,8 @@ impl Schema {
         Self(Arc::new(content))
     }
 
-    /// The group in which a formula of the group at `path` finds `name`, and the figure there:
-    /// itself, or for `group.figure` the nearest such group further out.
+    /// Resolves `name` in a formula of the group at `path`: returns the group and the figure, which
+    /// is in the same group or, for `group.figure`, in the nearest such group further out.
     pub(crate) fn resolve<'a>(
         &self,
         path: &str,
@@ -225,7 +226,7 @@ impl Schema {
         }
     }
 
-    /// What formulas name that is neither declared nor known outside, a sentence each.
+    /// Names in formulas that are neither declared nor known outside, one sentence each.
     pub fn unresolved(&self, outside: impl Fn(&str) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         for entry in self.groups() {
@@ -328,7 +329,7 @@ mod tests {
         let schema = schema(&["a", "b"]);
         let text = serde_json::to_string(&schema).unwrap();
         assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema);
-        // What is usual is left out.
+        // Default values are omitted.
         assert!(!text.contains("null") && !text.contains("scope"), "{text}");
     }
 

@@ -25,13 +25,13 @@ pub enum Unit {
     Seconds,
     SquareMicrometres,
     Uops,
-    /// Events of any kind; also what a unit of a newer version reads as.
+    /// Events of any kind; an unknown unit of a newer version is also read as this.
     #[serde(other)]
     Count,
 }
 
 impl Unit {
-    /// Whether figures in this unit are whole numbers even when they are derived.
+    /// Whether figures with this unit are whole numbers even if they are derived.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Cycles | Self::Classes)
     }

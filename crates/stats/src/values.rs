@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was counted: for each group its values by name, in the order in which they were pushed.
+/// Counted values: for each group, its values by name, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Values(Vec<(String, Vec<(String, u64)>)>);
@@ -29,7 +29,7 @@ impl Values {
         values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// Sets a value; appends it if it is not there.
+    /// Sets a value; appends it if it is missing.
     pub fn set(&mut self, path: &str, name: &str, value: u64) {
         let group = self.0.iter_mut().find(|(known, _)| known == path);
         match group.and_then(|(_, values)| values.iter_mut().find(|(known, _)| known == name)) {
@@ -38,7 +38,7 @@ impl Values {
         }
     }
 
-    /// Whether there is such a group.
+    /// Whether this group exists.
     pub fn has(&self, path: &str) -> bool {
         self.0.iter().any(|(known, _)| known == path)
     }
@@ -48,8 +48,8 @@ impl Values {
         self.0.iter().map(|(path, values)| (path.as_str(), values.as_slice()))
     }
 
-    /// The values of alike parts (`core[0]`, `core[1]`, …) added up, under the paths that they
-    /// would have if there were one.
+    /// The values of identical parts (`core[0]`, `core[1]`, …) added up, under the paths that a
+    /// single part would have.
     #[must_use]
     pub fn summed(&self) -> Self {
         let mut sums = Self::default();

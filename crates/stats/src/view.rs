@@ -1,16 +1,16 @@
-//! Values together with what they mean.
+//! Values combined with their meaning.
 
 use crate::formula::{Formula, Number};
 use crate::schema::Schema;
 use crate::values::Values;
 
-/// Formulas may stand on formulas so deep; more is a circle.
+/// Maximum depth of formulas that refer to formulas; anything deeper is a cycle.
 const DEPTH_MAX: usize = 8;
 
-/// The figures that formulas may name besides those of the schema.
+/// Figures that formulas may name in addition to those of the schema.
 type Outside<'a> = Box<dyn Fn(&str) -> Option<Number> + 'a>;
 
-/// Works out figures: counters are looked up, formulas evaluated.
+/// Computes figures: looks up counters and evaluates formulas.
 pub struct View<'a> {
     schema: &'a Schema,
     values: &'a Values,
@@ -18,8 +18,8 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A view of `values`. `outside` gives the figures that formulas may name besides those of the
-    /// schema.
+    /// A view of `values`. `outside` returns figures that formulas may name in addition to those of
+    /// the schema.
     pub fn new(
         schema: &'a Schema,
         values: &'a Values,
@@ -42,7 +42,8 @@ impl<'a> View<'a> {
         if let Some(value) = self.values.get(path, name) {
             return Some(Number::Whole(value));
         }
-        // Without its group nothing follows for it, even if the formula names others only.
+        // Without its group, nothing can be derived for it, even if the formula names only other
+        // groups.
         if !self.values.has(path) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Static code: straight-line runs of instructions as the feeder met them.
+//! Static code: straight-line runs of instructions as the feeder encountered them.
 
 /// A straight-line run of instructions: entered only at the top, left at the bottom (or, rarely,
 /// by a fault in the middle). At most [`BlockDef::MAX_INSNS`] instructions.
@@ -7,7 +7,7 @@
 /// twice. The same address with different bytes (code generated at run time) is a different block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlockDef {
-    /// Dense number, from 0, in order of first sight.
+    /// Dense number, from 0, in order of first appearance.
     pub id: u32,
     /// Guest virtual address of the first instruction.
     pub addr: u64,
@@ -18,7 +18,7 @@ pub struct BlockDef {
 }
 
 impl BlockDef {
-    /// Upper bound on the instructions of a block; an event's instruction index fits 10 bits.
+    /// Maximum number of instructions in a block; an event's instruction index has 10 bits.
     pub const MAX_INSNS: usize = 1 << 10;
 
     /// The address and bytes of each instruction in order.
@@ -36,7 +36,7 @@ impl BlockDef {
         self.addr + self.bytes.len() as u64
     }
 
-    /// Whether the lengths and bytes agree and keep the bounds above.
+    /// Whether the lengths and bytes agree and respect the bounds above.
     pub fn is_well_formed(&self) -> bool {
         !self.lens.is_empty()
             && self.lens.len() <= Self::MAX_INSNS

@@ -8,10 +8,10 @@
 //! | `11` | control | 61..56 [`Control`], 55..48 count of raw words that follow, 47..0 payload |
 //!
 //! A block's memory and value events follow its entry, in program order. An access wider than 8
-//! bytes may arrive as several events of one instruction index (16 bytes as two of 8); an
-//! instruction that accesses memory under a mask or in a loop may have any number.
+//! bytes may arrive as several events with the same instruction index (16 bytes as two of 8); an
+//! instruction that accesses memory under a mask or in a loop may have any number of events.
 
-/// Kinds of control event. The payload and the raw words that follow are listed with each.
+/// Kinds of control event, each with its payload and the raw words that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Control {
@@ -21,12 +21,12 @@ pub enum Control {
     ThreadStart = 1,
     /// The thread of this packet ends. Payload: 0.
     ThreadEnd = 2,
-    /// A child process left the stream by fork or vfork. Payload: 0.
+    /// A child process was created by fork or vfork and left the stream. Payload: 0.
     Fork = 3,
     /// The program replaced itself: what follows is the new image. Payload: 0.
     Exec = 4,
-    /// The program ended. Payload: its exit code; bit 47 set when killed by a signal, then the
-    /// low bits are the signal's number.
+    /// The program ended. Payload: its exit code; if a signal killed it, bit 47 is set and the low
+    /// bits hold the signal's number.
     Exit = 5,
 }
 
@@ -45,14 +45,14 @@ impl Control {
     }
 }
 
-/// One event, decoded. [`decode`] reads it from a word.
+/// One decoded event. [`decode`] reads it from a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A memory access by instruction `insn` of the current block.
     Mem {
         /// Instruction index in the block.
         insn: u16,
-        /// A store (else a load).
+        /// Whether it is a store; otherwise a load.
         store: bool,
         /// Bytes accessed: 1, 2, 4, … 128.
         size: u8,
@@ -82,7 +82,7 @@ pub enum Event {
 
 /// Mask of the 48 address or payload bits.
 pub const LOW48: u64 = (1 << 48) - 1;
-/// Bit 47 of an [`Control::Exit`] payload: ended by a signal.
+/// Bit 47 of the [`Control::Exit`] payload: ended by a signal.
 pub const EXIT_SIGNALLED: u64 = 1 << 47;
 
 /// A memory access word. `size` in bytes is rounded up to a power of two.
@@ -100,19 +100,19 @@ pub fn block(id: u32) -> u64 {
     (0b01 << 62) | u64::from(id)
 }
 
-/// A marker value's first word; the raw value follows it.
+/// A marker value event's first word; the raw value follows it.
 #[inline(always)]
 pub fn value(insn: u16) -> u64 {
     (0b10 << 62) | (u64::from(insn) << 52)
 }
 
-/// A control word; `extra` raw words follow it.
+/// A control word; `extra` raw words must follow it.
 #[inline(always)]
 pub fn control(kind: Control, extra: u8, payload: u64) -> u64 {
     (0b11 << 62) | ((kind as u64) << 56) | (u64::from(extra) << 48) | (payload & LOW48)
 }
 
-/// Decodes one word; `None` for an unknown control kind. Raw words must be skipped by the caller.
+/// Decodes one word; `None` for an unknown control kind. The caller must skip raw words.
 #[inline(always)]
 pub fn decode(word: u64) -> Option<Event> {
     let insn = ((word >> 52) & 0x3ff) as u16;

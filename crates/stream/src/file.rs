@@ -1,4 +1,4 @@
-//! The file form, `.mtrace`: packets compressed, checksummed and counted.
+//! The file format, `.mtrace`: packets, compressed, checksummed and counted.
 //!
 //! ```text
 //! magic, version, header (program, arguments, parameters), checksum
@@ -6,8 +6,8 @@
 //! …
 //! end mark  totals, checksum
 //! ```
-//! A recording that was cut short lacks its end mark and is refused, unless the reader was told to
-//! take what is there. See `docs/stream.md`.
+//! A recording that was cut short lacks its end mark. It is refused unless the reader was told to
+//! accept what is intact. See `docs/stream.md`.
 
 mod bytes;
 mod decode;

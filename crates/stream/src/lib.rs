@@ -1,7 +1,7 @@
 //! The instruction stream: blocks, memory addresses, marker values, thread and system-call events.
 //!
 //! This is the contract between whatever executes a program and whatever models it. Nothing here
-//! knows QEMU, and nothing here knows cycles.
+//! depends on QEMU or on cycles.
 //!
 //! ```text
 //!   feeder ──> Packet ──> Packet ──> …      live (shared memory) or from a file
@@ -9,9 +9,9 @@
 //!              └ events: u64 words of one guest thread, in program order
 //! ```
 //!
-//! A [`Packet`] holds a run of one thread's [`event`] words, and the static [`BlockDef`]s that
-//! became known since the packet before. Packets are in the order in which the threads ran, as far
-//! as that order is known: a thread's packet is closed when it makes a system call that may block.
+//! A [`Packet`] holds consecutive [`event`] words of one thread and the static [`BlockDef`]s that
+//! are new since the previous packet. Packets follow the order in which threads ran, as far as it
+//! is known: a thread's packet ends at a system call that may block.
 
 pub mod block;
 pub mod event;

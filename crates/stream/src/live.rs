@@ -1,11 +1,12 @@
-//! The live form: shared memory between the feeder inside QEMU and the consumer.
+//! The live stream: shared memory between the feeder inside QEMU and the consumer.
 //!
 //! ```text
 //! producer: threads fill buffers ──full──> consumer copies them into packets
 //!               ^────────────free──────────┘
 //! ```
 //! Memory is bounded by [`layout::BUFFERS`]; a producer without a free buffer sleeps. Neither side
-//! can hang for good: each looks after the other while it sleeps. See `docs/stream.md`.
+//! can hang forever: while it sleeps, each checks periodically that the other is alive. See
+//! `docs/stream.md`.
 
 pub mod futex;
 pub mod layout;

@@ -1,6 +1,6 @@
 //! Markers: how an allocator tells the machine which step it is in. See `docs/markers.md`.
 
-/// Displacement of a carrier without its operation in the low byte: "Mal" and a zero.
+/// Displacement of a carrier without its operation, which is the low byte: "Mal" and a zero.
 pub const MAGIC: u32 = 0x4d61_4c00;
 /// Displacement of an operand store from the stack pointer, below the 128-byte red zone.
 pub const SLOT: i32 = -136;
@@ -47,7 +47,7 @@ impl CallKind {
         }
     }
 
-    /// Whether the call hands out memory (else it takes memory back). Realloc hands out.
+    /// Whether the call returns memory (otherwise it frees memory). Realloc returns memory.
     pub fn allocates(self) -> bool {
         !matches!(self, Self::Free | Self::Delete | Self::SizedDelete)
     }
@@ -118,7 +118,7 @@ impl MarkerOp {
         }
     }
 
-    /// How many operand stores follow the carrier.
+    /// Number of operand stores that follow the carrier.
     pub fn operands(self) -> usize {
         match self {
             Self::Update | Self::Prefetch => 3,
@@ -151,8 +151,8 @@ pub struct MarkerSite {
     pub regs: [u8; 3],
 }
 
-/// The operation of a carrier's machine code, if these bytes are one:
-/// `[REX] 0F 1F /0` with a 32-bit displacement of [`MAGIC`] plus a known operation.
+/// The operation of a carrier's machine code, if these bytes are a carrier: `[REX] 0F 1F /0` with a
+/// 32-bit displacement of [`MAGIC`] plus a valid operation.
 pub fn carrier(code: &[u8]) -> Option<(MarkerOp, u8)> {
     let (rex, rest) = match code {
         [b @ 0x40..=0x4f, rest @ ..] => (*b, rest),
@@ -176,7 +176,7 @@ pub fn carrier(code: &[u8]) -> Option<(MarkerOp, u8)> {
     Some((MarkerOp::from_code(disp as u8)?, low | ((rex & 1) << 3)))
 }
 
-/// The register of an operand store, if these bytes are one: `movq %reg, -136(%rsp)`.
+/// The register of an operand store, if these bytes are an operand store: `movq %reg, -136(%rsp)`.
 pub fn operand_store(code: &[u8]) -> Option<u8> {
     match code {
         [rex @ (0x48 | 0x4c), 0x89, modrm, 0x24, d0, d1, d2, d3]
@@ -188,8 +188,8 @@ pub fn operand_store(code: &[u8]) -> Option<u8> {
     }
 }
 
-/// Finds the markers of a block. A carrier whose operand stores do not follow it in the block is
-/// reported in the second list (instruction indices): no compiler emits one, so the code was cut.
+/// Finds the markers of a block. Carriers whose operand stores do not follow in the block are
+/// returned in the second list (instruction indices): no compiler emits one, so the code was cut.
 pub fn scan<'a>(insns: impl Iterator<Item = &'a [u8]>) -> (Vec<MarkerSite>, Vec<u16>) {
     let (mut sites, mut broken) = (Vec::new(), Vec::new());
     let mut open: Option<(MarkerSite, usize)> = None;

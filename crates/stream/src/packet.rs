@@ -2,26 +2,26 @@
 
 use crate::BlockDef;
 
-/// A run of one thread's events, with the code that became known since the packet before.
+/// Consecutive events of one thread, and the code that is new since the previous packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Which guest thread ran: dense, 0 is the first thread of the program.
+    /// The guest thread that ran: dense, 0 is the program's first thread.
     pub thread: u32,
     /// Blocks first seen since the previous packet; ids are dense and ascending.
     pub blocks: Vec<BlockDef>,
-    /// Event words in program order (see [`crate::event`]). A block's events and a value's or
-    /// control's raw words are never split over two packets.
+    /// Event words in program order (see [`crate::event`]). A packet boundary never separates a
+    /// block's events, or the raw words of a value or control event.
     pub events: Vec<u64>,
 }
 
 /// Where packets come from: a running program or a file.
 pub trait Source {
-    /// Fills `packet` with the next one and returns true; false at the orderly end of the stream.
-    /// The buffers of `packet` are reused.
+    /// Fills `packet` with the next one and returns true; returns false at the normal end of the
+    /// stream. The buffers of `packet` are reused.
     fn next(&mut self, packet: &mut Packet) -> Result<bool, StreamError>;
 }
 
-/// What can be wrong with a stream. Each message says what, the value, the rule and the remedy.
+/// What can be wrong with a stream. Each message gives what, value, rule and remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The operating system refused to read or write.
@@ -35,7 +35,7 @@ pub enum StreamError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is not one of ours.
+    /// The file is not a recording.
     #[error(
         "{path}: not a Mallacc trace (it starts with {found}, a trace starts with {expected}); record one with: mallacc record -o FILE -- PROG"
     )]
@@ -44,7 +44,7 @@ pub enum StreamError {
         path: String,
         /// Its first bytes, printable.
         found: String,
-        /// What a trace starts with.
+        /// What a recording starts with.
         expected: String,
     },
     /// The file was written by a newer version.
@@ -66,29 +66,29 @@ pub enum StreamError {
     Truncated {
         /// The file.
         path: String,
-        /// Where.
+        /// Offset.
         offset: u64,
         /// What was missing.
         detail: String,
     },
-    /// A checksum or a structure does not hold.
+    /// A checksum or a structural rule is violated.
     #[error("{path}: corrupt at byte {offset}: {detail}; record again")]
     Corrupt {
         /// The file.
         path: String,
         /// Where.
         offset: u64,
-        /// What does not hold.
+        /// What is wrong.
         detail: String,
     },
-    /// A trace could not be written to its end.
+    /// A recording could not be completed.
     #[error(
         "{path}: cannot write: {source}; its first {kept_packets} packets ({kept_words} words) are whole and can be replayed as a truncated trace"
     )]
     Recording {
         /// The file.
         path: String,
-        /// Packets in the frames that were written whole.
+        /// Packets in the frames that were written completely.
         kept_packets: u64,
         /// Their words.
         kept_words: u64,
@@ -96,7 +96,7 @@ pub enum StreamError {
         #[source]
         source: std::io::Error,
     },
-    /// The live producer broke off or misbehaved.
+    /// The live producer stopped or misbehaved.
     #[error("the feeder stopped: {0}")]
     Feeder(String),
 }

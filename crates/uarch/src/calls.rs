@@ -9,9 +9,9 @@ pub struct Call {
     pub kind: CallKind,
     /// Retire-to-retire cycles.
     pub cycles: u64,
-    /// Size class seen in it, if it computed one.
+    /// Size class that it computed, if any.
     pub class: Option<u8>,
-    /// The argument of its beginning: size or pointer.
+    /// Its argument: size or pointer.
     pub argument: u64,
 }
 
@@ -32,18 +32,18 @@ pub struct CallTracker {
     ending: bool,
     /// Finished calls, oldest first; the owner drains them.
     pub finished: Vec<Call>,
-    /// Outermost calls begun.
+    /// Outermost calls that began.
     pub begun: u64,
-    /// Outermost calls ended.
+    /// Outermost calls that ended.
     pub ended: u64,
-    /// Calls given up because their end never came (a jump out of the allocator, or the
+    /// Calls abandoned because their end never came (a jump out of the allocator, or the
     /// measurement began or ended within them).
     pub abandoned: u64,
 }
 
 impl CallTracker {
-    /// A call begins; the first instruction of the entry point's first block retired in `start`,
-    /// or is the next one to retire if that is 0.
+    /// A call begins; the first instruction of the entry point's first block retired at cycle
+    /// `start`, or is the next one to retire if that is 0.
     pub fn begin(&mut self, kind: CallKind, argument: u64, start: u64) {
         if self.depth == 0 {
             self.open = Some(Open { kind, start, class: None, argument });
@@ -53,7 +53,7 @@ impl CallTracker {
         self.ending = false;
     }
 
-    /// The first instruction of a block retired in `cycle`.
+    /// The first instruction of a block retired at `cycle`.
     #[inline(always)]
     pub fn first_instruction(&mut self, cycle: u64) {
         if let Some(open) = &mut self.open
@@ -63,7 +63,7 @@ impl CallTracker {
         }
     }
 
-    /// The size class of the current call became known.
+    /// The size class of the current call is known now.
     pub fn class(&mut self, class: u8) {
         if let Some(open) = &mut self.open {
             open.class.get_or_insert(class);
@@ -75,7 +75,7 @@ impl CallTracker {
         self.ending = self.depth > 0;
     }
 
-    /// A return instruction retired in `cycle`.
+    /// A return instruction retired at `cycle`.
     #[inline(always)]
     pub fn returned(&mut self, cycle: u64) {
         if !self.ending {
@@ -96,7 +96,7 @@ impl CallTracker {
         }
     }
 
-    /// Forgets an open call (timing starts or stops here, or another thread runs).
+    /// Drops an open call (timing starts or stops here, or another thread runs).
     pub fn abandon(&mut self) {
         self.abandoned += u64::from(self.open.is_some());
         self.open = None;

@@ -1,16 +1,16 @@
-//! What a core is to everything around it.
+//! The interface of a core.
 //!
-//! A core takes [`Step`]s in program order and says in which cycle the newest instruction retired.
-//! What it knows apart from time (caches, predictors, accelerator, open calls) is a
-//! [`crate::Functional`], which every core owns one of; most of what others ask of a core is
-//! answered from it. How time passes is the core's own affair.
+//! A core takes [`Step`]s in program order and reports the cycle at which the newest instruction
+//! retired. Its state apart from time (caches, predictors, accelerator, open calls) is a
+//! [`crate::Functional`], one per core, which answers most of what others ask of a core. The timing
+//! is the core's own.
 //!
 //! To add a core: one folder with an implementation of [`Core`] and of [`crate::kind::CoreKind`],
-//! one line in [`crate::kind::registry`]. What an in-order core would take from here:
+//! and one line in [`crate::kind::registry`]. An in-order core could use from here:
 //!
 //! - [`crate::Functional`]: warming as a whole; prediction and resolution of branches, markers with
-//!   the accelerator and the call tracker, and iterations of string instructions, each as a step of
-//!   its own that says what happened and leaves the time to the core;
+//!   the accelerator and the call tracker, and iterations of string instructions, each as a
+//!   separate step that reports what happened and leaves the timing to the core;
 //! - [`crate::frontend`]: fetch and decode, up to the decoded-uop queue;
 //! - [`crate::retire`]: in-order retirement and the CPI stack.
 
@@ -19,29 +19,29 @@ use stats::Counts;
 use crate::functional::State;
 use crate::step::{Step, Steps};
 
-/// A simulated core with its private hierarchy and accelerator.
+/// A simulated core with its private memory hierarchy and accelerator.
 pub trait Core: Counts + Send {
-    /// Executes a block with all times.
+    /// Executes a block with timing.
     fn execute(&mut self, step: &Step);
 
-    /// Another thread runs on this core from now on.
+    /// From now on, another thread runs on this core.
     fn context_switch(&mut self);
 
-    /// Cycles so far: the newest retirement. Never falls.
+    /// Cycles so far: the newest retirement. Never decreases.
     fn cycles(&self) -> u64;
 
-    /// Executes a block without times: caches, predictors and accelerator change as if it had run
+    /// Executes a block without timing: caches, predictors and accelerator change as if it had run
     /// ([`crate::Functional::warm`]).
     fn warm(&mut self, step: &Step);
 
-    /// What it knows apart from time.
+    /// Its state apart from time.
     fn state(&self) -> &dyn State;
 
-    /// The same, to change it.
+    /// The same, mutable.
     fn state_mut(&mut self) -> &mut dyn State;
 
-    /// Takes a run of steps, `timed` or warming. One call for many blocks: within it nothing is
-    /// dispatched.
+    /// Executes a run of steps, `timed` or warming. One virtual call serves many blocks: within a
+    /// run there are no indirect calls.
     fn run(&mut self, steps: Steps<'_>, timed: bool) {
         if timed {
             steps.for_each(|step| self.execute(step));
@@ -51,7 +51,7 @@ pub trait Core: Counts + Send {
     }
 }
 
-/// Apart from the timed run, so that the compiler can fit each to its own loop.
+/// Separate from the timed run, so that the compiler can optimise each loop on its own.
 #[inline(never)]
 fn warm_all<C: Core + ?Sized>(core: &mut C, steps: Steps<'_>) {
     steps.for_each(|step| core.warm(step));

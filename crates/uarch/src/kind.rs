@@ -1,4 +1,4 @@
-//! The kinds of core, and how a machine file names one: `core.kind`.
+//! The kinds of core, and how a machine file selects one: `core.kind`.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use params::{ConfigError, Param, ParamDoc, toml, unknown_name};
 use crate::core::Core;
 use crate::machine::Machine;
 
-/// A kind of core: what the registry knows about it.
+/// A kind of core, as the registry describes it.
 pub trait CoreKind: Sync {
     /// Unique name.
     fn name(&self) -> &'static str;
     /// One clause.
     fn describe(&self) -> &'static str;
-    /// The keys of a machine file's `[core]` section that it takes beside `kind`: any of
+    /// The keys that it takes in a machine file's `[core]` section besides `kind`: any of
     /// [`crate::CoreParams`], and its own.
     fn parameters(&self) -> &'static [ParamDoc];
-    /// Defaults of its own keys, those that are not among [`crate::CoreParams`].
+    /// Defaults of its own keys, those that are not in [`crate::CoreParams`].
     fn own_defaults(&self) -> toml::Table {
         toml::Table::new()
     }
-    /// The first broken rule of its parameters.
+    /// Checks its parameters; the error names the first broken rule.
     fn check(&self, machine: &Machine) -> Result<(), ConfigError>;
     /// A core with cold caches and predictors.
     fn build(
@@ -36,7 +36,7 @@ pub fn registry() -> &'static [&'static dyn CoreKind] {
     &[&crate::ooo::OutOfOrderKind]
 }
 
-/// The kind of core of a machine: one of the registry's, or one that only its maker knows.
+/// The kind of core of a machine: one of the registry's, or one defined outside it.
 #[derive(Clone, Copy)]
 pub struct Kind(pub &'static dyn CoreKind);
 
@@ -82,7 +82,7 @@ impl Param for Kind {
     }
 }
 
-/// The first of these values (path, value, least, most) that is out of its range.
+/// An error for the first of these values (path, value, minimum, maximum) that is out of range.
 pub fn check_ranges(values: &[(&str, u32, u32, u32)]) -> Result<(), ConfigError> {
     for &(path, value, low, high) in values {
         if !(low..=high).contains(&value) {

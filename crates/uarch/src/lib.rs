@@ -1,9 +1,9 @@
 //! Machine configuration and core models.
 //!
 //! Reading order: [`params`] (what can be set), [`machine`] (a whole machine from a TOML file),
-//! [`core`] (what a core is to others) and [`kind`] (which there are); [`functional`] (all of a
-//! core but time); [`ooo`] (a uop's life out of order) with its stages [`frontend`], the folder's
-//! own files, and [`retire`]; [`calls`] measures allocator calls.
+//! [`core`] (the interface of a core) and [`kind`] (which cores there are); [`functional`] (the
+//! state of a core apart from time); [`ooo`] (the life of an out-of-order uop) with its stages
+//! [`frontend`], the folder's own files, and [`retire`]; [`calls`] measures allocator calls.
 
 pub mod calls;
 pub mod core;

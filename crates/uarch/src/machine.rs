@@ -26,8 +26,8 @@ params! {
     }
 }
 
-/// The `[core]` section: what its kind of core takes. The parameters that cores share are read
-/// through it as fields; a kind's own ones are [`CoreSection::own`].
+/// The `[core]` section, with the keys that its kind of core takes. The parameters that all cores
+/// share are accessible as fields; those of one kind are in [`CoreSection::own`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreSection {
     params: CoreParams,
@@ -35,7 +35,7 @@ pub struct CoreSection {
 }
 
 impl CoreSection {
-    /// Reads a section for a kind of core; its `kind`, if it names one, is passed over.
+    /// Reads a section for a kind of core; its `kind`, if present, is ignored.
     pub fn of(kind: Kind, value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
         let mut value = value.clone();
         if let Some(table) = value.as_table_mut() {
@@ -52,7 +52,7 @@ impl CoreSection {
         Ok(Self { params: CoreParams { kind, ..shared }, own })
     }
 
-    /// The parameters that only its kind has, for the kind's reader.
+    /// The parameters that only its kind has, for that kind to read.
     pub fn own(&self) -> toml::Value {
         toml::Value::Table(self.own.clone())
     }
@@ -109,7 +109,7 @@ impl Machine {
     }
 
     /// The same machine as a user-level simulator sees it: system calls and page faults are those
-    /// of the program, and what the operating system does for them takes no time.
+    /// of the program, but the operating system's work for them takes no time.
     #[must_use]
     pub fn user_level(mut self) -> Self {
         self.name += "-user";
@@ -132,7 +132,7 @@ impl Machine {
         Err(ConfigError(format!("{text}, or a path to a machine file (…/name.toml)")))
     }
 
-    /// Reads a machine file's text; `origin` stands before each message.
+    /// Reads a machine file's text; `origin` prefixes each message.
     pub fn parse(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let located = |e: ConfigError| ConfigError(format!("{origin}: {}", e.0));
         let value = params::parse(text).map_err(located)?;
@@ -163,7 +163,7 @@ impl Machine {
         }
     }
 
-    /// Whose instruction table and ports it has.
+    /// The core family, which determines its instruction table and ports.
     pub fn family(&self) -> Result<&'static Family, ConfigError> {
         let name = &self.core.instructions;
         Family::find(name).ok_or_else(|| {
@@ -172,12 +172,12 @@ impl Machine {
         })
     }
 
-    /// How it sees code. Machines whose views are equal can share decoded blocks.
+    /// What decoding depends on. Machines with equal views can share decoded blocks.
     pub fn view(&self) -> Result<CodeView, ConfigError> {
         Ok(CodeView { family: self.family()?, line: self.memory.line })
     }
 
-    /// Its core, cold.
+    /// Its core, with cold caches and predictors.
     pub fn build(&self, accelerator: Box<dyn Accelerator>) -> Result<Box<dyn Core>, ConfigError> {
         self.core.kind.build(self, accelerator)
     }
@@ -189,12 +189,12 @@ impl Machine {
     }
 }
 
-/// All that decoding depends on.
+/// Everything that decoding depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeView {
     /// The core family.
     pub family: &'static Family,
-    /// Bytes of a line of the instruction cache.
+    /// Line size of the instruction cache in bytes.
     pub line: u64,
 }
 

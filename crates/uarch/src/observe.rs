@@ -1,4 +1,4 @@
-//! The uop observer: every uop has its event times, and this is where they can be read.
+//! The uop observer gives access to the event times of every uop.
 
 use decode::Uop;
 use memory::{Flat, Mapping, Ranged};
@@ -6,32 +6,32 @@ use memory::{Flat, Mapping, Ranged};
 /// Execution times of a uop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Operands and entries were there: it could have issued.
+    /// Operands and entries were available: it could have issued.
     pub ready: u64,
     /// It left the reservation station.
     pub issued: u64,
-    /// Its result was there.
+    /// Its result was available.
     pub completed: u64,
-    /// Number of its port, in the core family's own counting, if it needed one.
+    /// Its port, in the core family's own numbering, if it needed one.
     pub port: Option<u8>,
 }
 
-/// Sees each fused uop allocate and retire, and each uop execute, in program order.
-/// `()` watches nothing and costs nothing.
+/// Sees each fused uop allocate and retire, and each uop execute, in program order. `()` observes
+/// nothing and costs nothing.
 pub trait Observer {
-    /// What data addresses mean to the watched core: [`Flat`], which costs nothing, but for
-    /// measurements that need another.
+    /// How the observed core maps data addresses: [`Flat`], which costs nothing, except for
+    /// measurements that need another mapping.
     type Mapping: Mapping;
     /// A fused uop: delivered by fetch and decode, then allocated.
     #[inline(always)]
     fn allocated(&mut self, _delivered: u64, _allocated: u64) {}
-    /// The fused uop allocated last had to wait for a free entry: it was allocated now.
+    /// The last allocated fused uop had to wait for a free entry: it was allocated only now.
     #[inline(always)]
     fn delayed(&mut self, _allocated: u64) {}
-    /// A uop of the fused uop allocated last.
+    /// A uop of the last allocated fused uop executed.
     #[inline(always)]
     fn executed(&mut self, _uop: &Uop, _times: Times) {}
-    /// The fused uop allocated last retires.
+    /// The last allocated fused uop retires.
     #[inline(always)]
     fn retired(&mut self, _cycle: u64) {}
 }
@@ -40,7 +40,7 @@ impl Observer for () {
     type Mapping = Flat;
 }
 
-/// Watches nothing, on a machine with a device behind an address range.
+/// Observes nothing, on a machine with a device behind an address range.
 pub struct WithDevice;
 
 impl Observer for WithDevice {

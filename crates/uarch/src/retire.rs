@@ -1,10 +1,11 @@
-//! In-order retirement, and the CPI stack that it pays into.
+//! In-order retirement and the CPI stack.
 //!
 //! Every cycle belongs to exactly one component, so the stack sums to the cycles. When a fused uop
 //! retires later than the one before it, the last cycle of the gap is base (it retires something);
-//! each earlier cycle is charged to what this uop was waiting for then: before its allocation (and
-//! the fixed way from there to execution) to what held up its allocation, after that to its own
-//! execution. Older uops have all retired by then, so nothing else is left to wait for.
+//! each earlier cycle is charged to what this uop was waiting for at that time: before its
+//! allocation (and the fixed distance from there to execution) to what stalled its allocation,
+//! after that to its own execution. All older uops have retired by then, so nothing else is left to
+//! wait for.
 
 use crate::frontend::FetchCause;
 
@@ -80,7 +81,7 @@ pub struct Retire {
 }
 
 impl Retire {
-    /// `allocate_to_issue`: the fixed way from allocation to issue.
+    /// `allocate_to_issue`: the fixed number of cycles from allocation to issue.
     pub fn new(width: u32, allocate_to_issue: u64) -> Self {
         let shortest = allocate_to_issue + 1;
         Self { width, shortest, last: 0, in_cycle: 0, stack: [0; Component::COUNT] }
@@ -92,7 +93,7 @@ impl Retire {
         self.last
     }
 
-    /// Retires the next fused uop: allocated in `allocated` (held up by `held`), completed in
+    /// Retires the next fused uop: allocated at `allocated` (stalled by `held`), completed at
     /// `completed` (after waiting for `waited`). Returns its retirement cycle.
     #[inline(always)]
     pub fn retire(
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn every_cycle_is_charged_once() {
         let mut retire = Retire::new(4, 5);
-        // Allocated in 20: could retire in 20 + 5 + 1 + 1 = 27; a load makes it 60.
+        // Allocated at 20: could retire at 20 + 5 + 1 + 1 = 27; a load makes it 60.
         retire.retire(20, Component::FetchMiss, 59, Component::LoadLlc);
         let stack = &retire.stack;
         assert_eq!(stack.iter().sum::<u64>(), 60);

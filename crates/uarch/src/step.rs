@@ -1,10 +1,10 @@
-//! What a core is given: executions of decoded blocks, in program order.
+//! The input of a core: executions of decoded blocks, in program order.
 
 use std::sync::Arc;
 
 use decode::Block;
 
-/// No address for a memory operand: masked off, zero iterations, or not executed.
+/// The memory operand has no address: masked off, zero iterations, or not executed.
 pub const NO_ADDRESS: u64 = u64::MAX;
 
 /// One execution of a block.
@@ -19,18 +19,18 @@ pub struct Step<'a> {
     pub repeats: &'a [u64],
     /// Values of its markers' operands, in order.
     pub values: &'a [u64],
-    /// Address of the block that this thread executes next; 0 when there is none.
+    /// Address of the block that this thread executes next; 0 if there is none.
     pub next: u64,
 }
 
-/// A step as a batch holds it: numbers and offsets into shared arrays.
+/// A step as stored in a batch: numbers and offsets into shared arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepRecord {
     /// The block's number.
     pub block: u32,
     /// First address; there is one for each memory operand of the block.
     pub first_address: u32,
-    /// Addresses of further iterations of a repeated string instruction, after those.
+    /// Addresses of further iterations of a repeated string instruction, which follow those.
     pub repeats: u32,
     /// First marker value.
     pub first_value: u32,
@@ -50,8 +50,8 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// The steps of `records`, whose offsets point into `addresses` and `values` and whose numbers
-    /// are places in `blocks`.
+    /// The steps of `records`, whose offsets point into `addresses` and `values` and whose block
+    /// numbers are indices into `blocks`.
     pub fn new(
         blocks: &'a [Arc<Block>],
         records: &'a [StepRecord],

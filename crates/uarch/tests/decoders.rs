@@ -22,9 +22,10 @@ fn delivered(code: &[&str]) -> Vec<u64> {
 
 #[test]
 fn an_escape_byte_takes_no_place_in_the_block_before_its_opcode() {
-    // Five of three bytes and a sixth that begins with the block's last byte. Where its opcode is
-    // there too it is the sixth that the predecoder meets, and waits a cycle for the next five; the
-    // block after it begins a cycle later. With an escape there only its opcode's block counts.
+    // Five of three bytes and a sixth that begins with the block's last byte. If its opcode is
+    // there too, it is the sixth that the predecoder finds, and waits one cycle after the first
+    // five; the block after it begins a cycle later. If an escape byte is there, only the block of
+    // its opcode counts.
     let (opcode, escape) = ("83 c0 01", "0f b6 c1"); // add eax,1; movzx eax,cl
     let code = |last| [NOP_3, NOP_3, NOP_3, NOP_3, NOP_3, last];
     assert_eq!(delivered(&code(opcode)).last(), Some(&2));
@@ -33,10 +34,10 @@ fn an_escape_byte_takes_no_place_in_the_block_before_its_opcode() {
 
 #[test]
 fn a_comparison_at_the_end_of_what_is_marked_waits_for_its_successor() {
-    // The comparison ends with the 16-byte block; the next one is marked a cycle later, and only
-    // then it is known that no branch follows.
+    // The comparison ends with the 16-byte block; the next instruction is marked a cycle later, and
+    // only then is it known that no branch follows.
     assert_eq!(delivered(&[NOP_8, NOP_5, CMP, NOP]), [0, 0, 1, 1]);
-    // Nothing fuses with `or`, and here the successor is in the same block.
+    // Nothing fuses with `or`; below, the successor is in the same block.
     assert_eq!(delivered(&[NOP_8, NOP_5, OR, NOP]), [0, 0, 0, 1]);
     assert_eq!(delivered(&[NOP_8, NOP_4, CMP, NOP]), [0, 0, 0, 0]);
 }

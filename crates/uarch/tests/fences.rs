@@ -19,7 +19,7 @@ fn fences_back_to_back_take_their_measured_cycles() {
 
 #[test]
 fn a_store_fence_holds_up_stores_for_its_cycles_and_nothing_else() {
-    // The queue writes in order: the fence's six cycles, then one for each store.
+    // The queue writes in order: the fence's six cycles, then one per store.
     close(Rig::new().unrolled(&[SFENCE, STORE, STORE], &[DATA; 2], 400), 6.0 + 2.0);
     // A chain of six loads takes longer than fence and store, and does not wait for them.
     let code = [SFENCE, STORE, CHASE, CHASE, CHASE, CHASE, CHASE, CHASE];
@@ -32,12 +32,13 @@ fn a_store_fence_holds_up_stores_for_its_cycles_and_nothing_else() {
 
 #[test]
 fn a_load_waits_for_a_full_fence_and_arithmetic_does_not() {
-    // mfence; mov rcx,[rbx]: the load begins when the fence's 31 cycles are over, retires a cycle
-    // after its data, and the next fence issues in the cycle after that.
+    // mfence; mov rcx,[rbx]: the load begins when the fence's 31 cycles are over and retires a
+    // cycle after its data arrives; the next fence issues in the cycle after that.
     let mut rig = Rig::new();
-    let load = rig.machine.memory.l1d.latency as f64 + 1.0; // no pointer chase: a cycle more
+    let load = rig.machine.memory.l1d.latency as f64 + 1.0; // not a pointer chase: one cycle more
     close(rig.unrolled(&[MFENCE, "48 8b 0b"], &[DATA], 200), 31.0 + load + 2.0);
-    // A multiplication passes in the shadow of the fence, and retires with the fence's three slots.
+    // A multiplication executes in the shadow of the fence and retires with the fence's three
+    // slots.
     close(Rig::new().unrolled(&[MFENCE, IMUL_RAX_RAX], &[], 200), 33.0);
 }
 
@@ -57,7 +58,7 @@ fn nothing_is_allocated_behind_a_load_fence_before_everything_older_has_retired(
 
 #[test]
 fn a_serialising_instruction_takes_about_its_measured_cycles() {
-    // cpuid: 99.43. It refills the pipeline too, which the measurement contains.
+    // cpuid: 99.43. It also refills the pipeline, which the measurement includes.
     let cycles = Rig::new().unrolled(&["0f a2"], &[], 50);
     assert!((99.0..99.0 * 1.15).contains(&cycles), "{cycles}");
 }

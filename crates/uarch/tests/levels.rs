@@ -4,8 +4,8 @@ use crate::rig::{DATA, Rig, close};
 use mallacc_uarch::{Component, Machine};
 
 /// A machine without prefetchers whose levels beyond the first have these names, sizes and
-/// load-to-use cycles, all of 8 ways; the last one is shared and inclusive. A set of its DTLB holds
-/// 16 pages.
+/// load-to-use cycles, all with 8 ways; the last one is shared and inclusive. A set of its DTLB
+/// holds 16 pages.
 fn machine(levels: &[(&str, u64, u64)]) -> Machine {
     let mut text = String::from(
         "[memory.l1i]\nprefetchers = []\n[memory.l1d]\nprefetchers = []\n\
@@ -25,14 +25,14 @@ fn machine(levels: &[(&str, u64, u64)]) -> Machine {
 
 const THREE: [(&str, u64, u64); 3] = [("L2", 256, 12), ("L3", 1024, 24), ("LLC", 8192, 40)];
 
-/// Cycles of each load of a pointer chase that one level beyond the first serves, and the CPI
-/// components of loads that more than a tenth of them is charged to.
+/// Cycles per load of a pointer chase served by one level beyond the first, and the load components
+/// of the CPI stack that more than a tenth of the cycles are charged to.
 fn chase(machine: &Machine, level: usize) -> (f64, Vec<&'static str>) {
     let memory = &machine.memory;
     let caches = [(memory.l1d.size, memory.l1d.assoc)].into_iter();
     let caches: Vec<_> = caches.chain(memory.level.iter().map(|l| (l.size, l.assoc))).collect();
-    // One line more than the ways of the cache before, all in one set of it, in turns: it has
-    // always given up the next one. The level itself spreads them over several sets.
+    // One line more than the preceding cache has ways, all in one of its sets, accessed in turn: it
+    // has always just evicted the next one. The level itself spreads them over several sets.
     let (size, assoc) = caches[level];
     let way = size / u64::from(assoc);
     let places: Vec<u64> = (0..=u64::from(assoc)).map(|n| DATA + n * way).collect();
@@ -90,7 +90,7 @@ fn a_policy_and_a_prefetcher_chosen_by_name_are_those_that_work() {
         );
         Rig::with(Machine::parse(&text, "names.toml").unwrap())
     };
-    // Lines 0, 3, 6, … of a page: the third asks for the fourth.
+    // Lines 0, 3, 6, … of a page: the third access prefetches the fourth line.
     let brought = |prefetchers: &str| {
         let mut rig = with("lru", prefetchers);
         let block = rig.block(0x40_0000, &["48 8b 00"]);
@@ -98,11 +98,11 @@ fn a_policy_and_a_prefetcher_chosen_by_name_are_those_that_work() {
         rig.core.functional_mut().memory.statistics().levels[0].cache.prefetches
     };
     assert_eq!(brought(""), 0);
-    // Lines 6 and 9 ask for the next one each. From 12 on there is the stride of 6 as well, from 18
-    // on that of 9, and two lines are asked for at most: 12 asks for 15 and 18, 15 for 21, 18 for
+    // Lines 6 and 9 prefetch the next one each. From 12 on there is also the stride of 6, from 18
+    // on that of 9, and at most two lines are prefetched: 12 asks for 15 and 18, 15 for 21, 18 for
     // 24 and 27, 21 for 30. In all 9, 12, …, 30.
     assert_eq!(brought("\"access_map\""), 8);
-    // Two lines used in turns with a scan through their set of eight ways.
+    // Two lines used alternately with a scan through their set of eight ways.
     let misses = |replacement: &str| {
         let mut rig = with(replacement, "");
         let block = rig.block(0x40_0000, &["48 8b 00"]);

@@ -24,7 +24,7 @@ fn straight_code_is_fetched_a_line_at_a_time() {
         let lines = u64::from(block.len) / line;
         rig.touch(&block, &[]);
         assert_eq!(fetches(&mut rig), lines, "warmed, lines of {line} bytes");
-        // Nothing is in the uop cache yet, so the decoders ask for every line.
+        // Nothing is in the uop cache yet, so the decoders fetch every line.
         rig.step(&block, &[], 0);
         assert_eq!(fetches(&mut rig), 2 * lines, "timed, lines of {line} bytes");
     }

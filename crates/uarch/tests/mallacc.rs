@@ -1,5 +1,6 @@
 //! Times of the malloc cache's instructions in the pipeline, derived from the parameters of
-//! `accel::mallacc`: the unit takes 2 cycles (1, and 1 for the index) and an instruction every 2.
+//! `accel::mallacc`: the unit takes 2 cycles (1, and 1 for the index) and accepts an instruction
+//! every 2.
 
 use crate::rig::{DATA, Rig, close, marker};
 use decode::Block;
@@ -30,7 +31,7 @@ fn plain(text: &str) -> Vec<String> {
     vec![text.to_owned()]
 }
 
-/// Makes the class known with objects `a` and `b` (next `c`) at the head of its list.
+/// Enters the class, with objects `a` and `b` at the head of its list.
 fn seed(rig: &mut Rig, class: u64, a: u64, b: u64) {
     let code = [
         marker(MarkerOp::Lookup, &[RDI]),
@@ -76,15 +77,15 @@ fn without_the_index_a_lookup_takes_one_cycle_less_but_the_unit_still_paces_it()
 fn list_instructions_are_chained_in_program_order() {
     let mut rig = rig("mallacc:entries=4,fallback_branch=off");
     seed(&mut rig, 5, DATA, DATA + 64);
-    // Pop a, push a: the list is as before.
+    // Pop a, push a: the list ends as it began.
     let code = [
         marker(MarkerOp::Pop, &[RSI]),
         marker(MarkerOp::PopEnd, &[RAX, RDX]),
         marker(MarkerOp::Push, &[RSI, RAX]),
     ];
     let block = block(&mut rig, &code);
-    // Pop misses every other time without a prefetch: count it as it is. Each is a unit uop; the
-    // push also waits for the popped object's move on a hit.
+    // Without a prefetch every other pop misses; the test accepts that. Each pop is one unit uop;
+    // on a hit the push also waits for the popped object's move.
     let values = [5, DATA, DATA + 64, 5, DATA];
     let cycles = rig.repeated(&block, &values, 200);
     assert!(cycles >= 2.0 * UNIT, "{cycles}");
@@ -112,7 +113,8 @@ fn an_outstanding_prefetch_blocks_the_class_until_the_line_has_arrived() {
     let values = stats::Layout::of(&rig.core).values(&stats::Reading::of(&rig.core));
     let counted = |name| values.get("malloc_cache", name);
     assert_eq!((counted("pop_hits"), counted("invariant_violations")), (Some(200), Some(0)));
-    // Blocked from when the push could have gone (after the prefetch's unit uop) to the line.
+    // Blocked from when the push could have issued (after the prefetch's unit uop) until the line
+    // arrives.
     assert_eq!(counted("blocked_cycles"), Some(200 * load as u64));
 }
 
@@ -137,7 +139,7 @@ fn lookups_do_not_wait_for_a_blocked_class() {
     code.push(marker(MarkerOp::Update, &[RDI, RDX, RSI]));
     let all = [&values[..], &[32, 32, 32, 5]].concat();
     let block = block(&mut rig, &code);
-    // The lookup finds a free place in the unit while the class is blocked.
+    // The lookup finds a free slot in the unit while the class is blocked.
     close(rig.repeated(&block, &all, 200), without);
 }
 
@@ -169,8 +171,8 @@ fn a_call_lasts_from_its_first_retirement_to_that_of_its_return() {
     }
     let calls = std::mem::take(&mut rig.core.functional_mut().calls.finished);
     assert_eq!(calls.len(), 20);
-    // The first multiplication retires, then nine more of three cycles, then the return with the
-    // last of them or a cycle later.
+    // The first multiplication retires, then nine more of three cycles each, then the return with
+    // the last of them or a cycle later.
     let steady = calls.last().unwrap();
     assert_eq!((steady.kind, steady.argument), (CallKind::Malloc, 64));
     assert!((27..=28).contains(&steady.cycles), "{} cycles", steady.cycles);

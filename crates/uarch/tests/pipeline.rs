@@ -23,7 +23,7 @@ fn a_chain_of_additions_takes_a_cycle_each() {
 fn independent_instructions_are_bound_by_the_allocation_width() {
     let mut rig = Rig::new();
     let width = f64::from(rig.machine.core.allocate_width);
-    // Four 1-byte nops: predecode marks five a cycle, so the width of 4 decides.
+    // Four 1-byte nops: predecode marks five per cycle, so the width of 4 is the bottleneck.
     close(rig.unrolled(&[NOP, NOP, NOP, NOP], &[], 400), 4.0 / width);
 }
 
@@ -44,7 +44,7 @@ fn a_pointer_chase_takes_the_first_level_latency() {
 
 #[test]
 fn a_pointer_chase_in_a_scratch_pad_takes_its_latency_and_independent_loads_hide_it() {
-    // 192 entries of the reorder buffer pass in 48 cycles at a width of 4: 40 can be hidden.
+    // 192 ROB entries pass in 48 cycles at a width of 4: a latency of 40 can be hidden.
     for latency in [2, 40] {
         let mut machine = Machine::default();
         machine.memory.scratchpad.base = DATA;
@@ -70,7 +70,7 @@ fn an_index_register_costs_a_load_one_more_cycle() {
 fn a_load_without_base_register_is_no_pointer_chase() {
     let mut rig = Rig::new();
     let latency = rig.machine.memory.l1d.latency;
-    // mov rax,[rax]; mov rbx,[rip+0]: the second one's address comes from no load.
+    // mov rax,[rax]; mov rbx,[rip+0]: the address of the second load comes from no load.
     rig.unrolled(&["48 8b 00", "48 8b 1d 00 00 00 00"], &[DATA; 2], 20);
     let log = rig.log();
     let took = |at: usize| log[at].uops[0].1.completed - log[at].uops[0].1.issued;
@@ -100,7 +100,7 @@ fn an_address_that_was_forwarded_is_not_there_early() {
     let machine = Machine::default();
     let forward = f64::from(machine.core.store_forward);
     let latency = machine.memory.l1d.latency as f64;
-    // mov rax,[rsp]; mov rax,[rax+8]; mov [rsp],rax: the second load saves no cycle.
+    // mov rax,[rsp]; mov rax,[rax+8]; mov [rsp],rax: the second load is not a cycle faster.
     let code = ["48 8b 04 24", "48 8b 40 08", "48 89 04 24"];
     let cycles = Rig::new().unrolled(&code, &[DATA, DATA + 64, DATA], 400);
     close(cycles, forward + latency + 1.0);
@@ -126,7 +126,7 @@ fn zero_idioms_break_the_chain_and_take_no_port() {
 #[test]
 fn moves_are_eliminated_unless_switched_off() {
     // mov rcx,rax; lea rax,[rcx+1]: the chain is the lea alone, or move and lea. Two nops of four
-    // bytes make it 4 uops and 15 bytes, a cycle of the front end.
+    // bytes make it 4 uops and 15 bytes, one cycle of the front end.
     let code = ["48 89 c1", "48 8d 41 01", "0f 1f 40 00", "0f 1f 40 00"];
     close(Rig::new().unrolled(&code, &[], 400), 1.0);
     let mut machine = Machine::default();
@@ -136,9 +136,9 @@ fn moves_are_eliminated_unless_switched_off() {
 
 #[test]
 fn a_page_fault_that_takes_no_time_is_no_exception() {
-    // mov rcx,[rbx] to a page that nothing has touched, then 160 nops, which fit behind it in the
-    // reorder buffer (192): they are allocated meanwhile, 4 a cycle, and retire 4 a cycle after it.
-    // An exception of a cycle throws them away: they are allocated anew after it.
+    // mov rcx,[rbx] to an untouched page, then 160 nops, which fit behind it in the ROB (192): they
+    // are allocated meanwhile, 4 per cycle, and retire 4 per cycle after it. An exception of one
+    // cycle squashes them: they are allocated again after it.
     let last = |cycles: u64| {
         let mut machine = Machine::default();
         machine.memory.page_fault.cycles = cycles;
@@ -166,7 +166,7 @@ fn a_page_fault_that_takes_no_time_is_no_exception() {
 fn a_length_changing_prefix_stalls_predecode() {
     let mut rig = Rig::new();
     let stall = f64::from(rig.machine.core.decode.lcp_stall);
-    // add ax,0x1234 (66 05 iw) and 12 bytes of nops: one 16-byte block an iteration.
+    // add ax,0x1234 (66 05 iw) and 12 bytes of nops: one 16-byte block per iteration.
     let nop12 = ["0f 1f 84 00 00 00 00 00", "0f 1f 40 00"];
     let cycles = rig.unrolled(&["66 05 34 12", nop12[0], nop12[1]], &[], 200);
     close(cycles, 1.0 + stall);
@@ -185,7 +185,7 @@ fn a_fused_compare_and_branch_is_one_uop() {
 
 #[test]
 fn a_short_loop_streams_from_the_loop_buffer() {
-    // Five additions (independent), dec, jnz: 6 fused uops, 4 a cycle.
+    // Five additions (independent), dec, jnz: 6 fused uops, 4 per cycle.
     let body = [ADD_RAX_RAX, ADD_RBX_RBX, ADD_RCX_RCX, ADD_RDX_RDX, "48 01 f6", "ff cf", "75 ed"];
     let mut rig = Rig::new();
     let streamed = rig.looped(&body, &[], 1000);
@@ -199,7 +199,7 @@ fn a_short_loop_streams_from_the_loop_buffer() {
 
 #[test]
 fn jumps_that_the_first_target_buffer_holds_take_one_cycle_and_others_what_a_branch_takes() {
-    // Jumps round in a circle (jmp +2, each to the next one; the last one back), 8 entries.
+    // A circle of jumps (jmp +2, each to the next one; the last one back), 8 entries.
     let circle = |jumps: u64| {
         let mut machine = Machine::default();
         machine.core.near_branches = 8;
@@ -221,7 +221,7 @@ fn jumps_that_the_first_target_buffer_holds_take_one_cycle_and_others_what_a_bra
         (rig.core.cycles() - middle) as f64 / (100 * jumps) as f64
     };
     close(circle(8), 1.0);
-    // Twice as many as there is room for: each was the first to go.
+    // Twice as many as fit: each was the first to be replaced.
     close(circle(16), f64::from(Machine::default().core.taken_branch));
 }
 
@@ -258,7 +258,7 @@ fn the_reorder_buffer_bounds_how_many_misses_overlap() {
     let nops = rig.block(0x40_0007, &[NOP; 64]);
     let lines: Vec<u64> = (0..8).map(|i| DATA + 4096 * i).collect();
     for &line in &lines {
-        rig.touch(&load, &[line + 2048]); // the page is mapped, the line is not there
+        rig.touch(&load, &[line + 2048]); // the page is mapped, the line is not cached
     }
     rig.touch(&nops, &[]);
     let mut issue_gap = |filler: usize, pair: usize| {
@@ -320,8 +320,8 @@ fn the_cpi_stack_sums_to_the_cycles() {
     assert!(stack[Component::Base as usize] > 0);
 }
 
-/// Machine clears in 100 runs of a store whose address the instruction computes, and a load from
-/// the same place whose address is known at once.
+/// Machine clears in 100 runs of a store whose address the instruction computes, followed by a load
+/// from the same address, which is known at once.
 fn clears_in_100_runs(address: &str) -> u64 {
     let mut rig = Rig::new();
     // …; mov [rbx],rax; mov rcx,[rsp]
@@ -369,9 +369,9 @@ fn a_uop_that_waited_for_an_entry_counts_in_its_group() {
 fn an_injected_uop_that_waited_for_an_entry_counts_in_its_group() {
     let mut rig = Rig::new();
     let width = rig.machine.core.allocate_width as usize;
-    // Six dependent multiplications (18 cycles) of 15 fused uops: before 192 of them fill the
-    // reorder buffer, 60 multiplications fill the reservation station. push rbx; lea rsp,[rsp+8]
-    // needs a stack-pointer uop between them.
+    // Six dependent multiplications (18 cycles) of 15 fused uops: before 192 of them fill the ROB,
+    // 60 multiplications fill the reservation station. push rbx; lea rsp,[rsp+8] needs a
+    // stack-pointer uop between them.
     let mut code = vec![IMUL_RAX_RAX; 6];
     code.extend(["53", "48 8d 64 24 08"]);
     code.extend([NOP; 6]);
@@ -399,8 +399,8 @@ fn moves_beyond_the_entries_for_shared_registers_execute() {
             .count()
     };
     assert_eq!(executed(0), 5 * 50, "without entries all execute");
-    // rax keeps an entry, and each move counts for two cycles: of eight moves in two cycles at
-    // most four find one, but the first of all does.
+    // rax keeps an entry, and each move counts for two cycles: of eight moves in two cycles at most
+    // four find an entry, but the very first does.
     let some = executed(4);
     assert!(0 < some && some < executed(2) && executed(2) < executed(0), "{some}");
 }
@@ -425,14 +425,14 @@ fn a_load_that_misses_the_first_level_tlb_issues_again_after_its_translation() {
     }
     let cycles = (rig.core.cycles() - middle) as f64 / (pages / 2) as f64;
     let indexed = (rig.machine.memory.l1d.latency + 1) as f64;
-    // The second-level TLB, and the cycle after in which the load issues again.
+    // The second-level TLB's latency, and the following cycle, in which the load issues again.
     close(cycles, indexed + rig.machine.memory.stlb.latency as f64 + 1.0);
 }
 
 #[test]
 fn loads_that_wait_for_one_page_all_take_their_port_twice() {
     let mut rig = Rig::<Alias>::mapped(Machine::default(), "none");
-    // Eight loads from one page: on two ports four cycles, and issued again four more.
+    // Eight loads from one page: four cycles on two ports, and four more to issue again.
     let block = rig.block(0x40_0000, &["48 8b 03"; 8]);
     rig.touch(&block, &[DATA; 8]);
     rig.core.functional_mut().memory.alias(0xfff);
@@ -465,7 +465,7 @@ fn loads_that_wait_have_entries_of_their_own_number_in_the_reservation_station()
     let rig = Rig::new();
     let (all, entries) = (rig.machine.core.rs as usize, rig.machine.core.rs_loads as usize);
     // mov rax,[rip], a miss, and then uops that wait for it: when they were allocated, when the
-    // first of them issued, and when the data came.
+    // first of them issued, and when the data arrived.
     let behind_a_miss = |code: &str, count: usize| {
         let mut rig = Rig::new();
         let miss = rig.block(0x40_0000, &["48 8b 05 00 00 00 00"]);
@@ -500,7 +500,7 @@ fn loads_that_depend_on_loads_fill_their_entries_before_their_ports() {
     };
     close(cycles(Machine::default().core.rs), 3.0 / 2.0);
     // With three entries the next iteration's first load can be allocated when the address of the
-    // other two is there: its latency apart, the pointer chase's.
+    // other two is known: one latency later, that of the pointer chase.
     assert!(cycles(3) > Machine::default().memory.l1d.latency as f64);
     assert!(cycles(Machine::default().core.rs_loads) > 1.6, "hardware: 1.76 (BHive)");
 }

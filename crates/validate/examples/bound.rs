@@ -1,6 +1,6 @@
 //! A rough throughput bound for a list of measured blocks, to find errors of the decoder: the
-//! largest of slots / 4, port pressure, and the longest dependency chain around the loop.
-//! `bound FILE.csv [N]` prints the error and the N worst blocks.
+//! maximum of slots / 4, port pressure, and the longest dependency chain around the loop. `bound
+//! FILE.csv [N]` prints the error and the N worst blocks.
 
 use decode::{Block, DecodeClass, Decoder, Family, Reg, Uop, UopFlags, UopKind};
 use iced_x86::{Decoder as Bytes, DecoderOptions, Formatter, NasmFormatter};
@@ -20,7 +20,8 @@ fn def(code: &[u8]) -> BlockDef {
     BlockDef { id: 0, addr: BASE, lens, bytes: code.to_vec() }
 }
 
-/// Cycles of allocation: four slots each, a split pair in one cycle, a merge in a cycle of its own.
+/// Allocation cycles: four slots each; an unlaminated pair needs the same cycle, a merge a cycle of
+/// its own.
 fn allocate(block: &Block) -> f64 {
     let own = |u: &Uop| !u.flags.has(UopFlags::FUSED) || u.flags.has(UopFlags::UNLAMINATED);
     let rounds = 32;
@@ -40,10 +41,10 @@ fn allocate(block: &Block) -> f64 {
     cycles / f64::from(rounds)
 }
 
-/// Cycles in which predecode and decoders get through the block, unrolled: lines of 16 bytes, five
-/// instructions a cycle, one that crosses lines with its opcode in the first counts in both; a
-/// queue of 20; four decoders of which the first takes any instruction, the others simple ones and
-/// the last none that might fuse.
+/// Cycles that predecode and the decoders take for the unrolled block: lines of 16 bytes; five
+/// instructions per cycle, where one that crosses lines with its opcode in the first counts in
+/// both; a queue of 20; four decoders, of which the first takes any instruction, the others only
+/// simple ones, and the last none that might fuse.
 fn decode(block: &Block) -> f64 {
     let rounds = 64;
     let lines = predecoded(block, rounds);
@@ -77,11 +78,11 @@ fn decode(block: &Block) -> f64 {
     (to - from) as f64 / iterations
 }
 
-/// Where the unrolled code of the measurements starts in its line of 16 bytes: the published
-/// profiler's assembly puts it 0x1df bytes into a page. (It is also what fits best.)
+/// Offset of the measurements' unrolled code in its 16-byte line: the published profiler's assembly
+/// places it 0x1df bytes into a page. (This also fits best.)
 const START: u64 = 0x1df % 16;
 
-/// Instructions that predecode passes on in each cycle.
+/// Number of instructions that predecode delivers in each cycle.
 fn predecoded(block: &Block, rounds: u64) -> Vec<usize> {
     let mut flow = Vec::new();
     let (mut line, mut ends, mut work, mut stall) = (0, 0usize, 0usize, 0usize);
@@ -111,7 +112,7 @@ fn predecoded(block: &Block, rounds: u64) -> Vec<usize> {
     flow
 }
 
-/// Largest pressure over all sets of ports: uops that fit nowhere else, per port.
+/// Largest pressure over all port sets: uops that can issue nowhere else, per port.
 fn pressure(block: &Block) -> f64 {
     (1u32..256)
         .map(|set| {
@@ -125,11 +126,12 @@ fn pressure(block: &Block) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Cycles per iteration of the dependency chains, by running them for a while with the addresses
-/// that the block has in the measurements.
+/// Cycles per iteration of the dependency chains, determined by running them for a while with the
+/// addresses that the block accesses in the measurements.
 fn chain(block: &Block, def: &BlockDef) -> f64 {
     let mut ready = [0.0f64; Reg::COUNT];
-    // For each byte of the page: when its last store's data was ready, and which store that was.
+    // For each byte of the page: when the data of its last store was ready, and which store that
+    // was.
     let mut stored = vec![(0.0f64, 0u32); 4096];
     let mut stores = 0u32;
     let mut from_load = [true; Reg::COUNT];
@@ -182,8 +184,9 @@ fn latest(ready: &[f64], stored: &[(f64, u32)]) -> f64 {
     ready.iter().copied().chain(stored.iter().map(|s| s.0)).fold(0.0, f64::max)
 }
 
-/// When a load of these bytes has its value from stores before it: five cycles after the data of a
-/// store that wrote all of them; when several did, about 13 after the last, through the cache.
+/// Cycle at which a load of these bytes gets its value from earlier stores: five cycles after the
+/// data of a store that wrote all of them, or, if several stores did, about 13 cycles after the
+/// last, through the cache.
 fn forwarded(stored: &[(f64, u32)], bytes: impl Iterator<Item = usize>) -> f64 {
     let list: Vec<(f64, u32)> = bytes.map(|b| stored[b]).collect();
     let last = list.iter().map(|s| s.0).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Files of measured blocks: `hex,cycles_per_100_iterations`, as the BHive samples have them.
+//! Files of measured blocks: `hex,cycles_per_100_iterations`, the format of the BHive samples.
 
 use std::fmt;
 use std::num::NonZero;
@@ -8,7 +8,7 @@ use crate::blocks::{BlockError, Blocks};
 use crate::code::{parse_hex, shown};
 use crate::score::Outcome;
 
-/// The columns that a file must have; others are passed over.
+/// The columns that a file must have; others are ignored.
 pub const COLUMNS: [&str; 2] = ["hex", "cycles_per_100_iterations"];
 
 /// A measured block.
@@ -63,17 +63,17 @@ impl fmt::Display for RowError {
     }
 }
 
-/// A file's rows that could be read, and the others.
+/// The readable rows of a file, and the errors of the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// Measured blocks.
     pub measured: Vec<Measured>,
-    /// Rows left out.
+    /// Rows that were left out.
     pub errors: Vec<RowError>,
 }
 
-/// Reads a file's text. The header names the columns; a file without the two needed ones, or
-/// without rows, is refused as a whole, a bad row only for itself.
+/// Reads a file's text. The header names the columns. A file without the two required columns, or
+/// without rows, is rejected as a whole; a bad row is only left out.
 pub fn parse(text: &str) -> Result<Rows, String> {
     let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
     let header = lines.find(|(_, line)| !line.is_empty()).map_or("", |(_, line)| line);
@@ -114,8 +114,8 @@ fn row(hex: Option<&str>, cycles: Option<&str>) -> Result<(Vec<u8>, f64), Fault>
     Ok((bytes, cycles))
 }
 
-/// Predictions for all rows, in the rows' order, on up to `threads` threads. Rows without a
-/// prediction join the errors, which stay in order of lines.
+/// Predictions for all rows, in order, on up to `threads` threads. Rows without a prediction are
+/// added to the errors, which stay in line order.
 pub fn predict(
     blocks: &Blocks,
     rows: Rows,

@@ -14,28 +14,28 @@ use crate::code::{self, BYTES_MAX};
 use crate::timeline::{Timeline, UopLog};
 use crate::unroll::{self, Unrolled};
 
-/// Copies measured at least, unless the block is long: measurements take the difference of two
-/// unroll counts, 100 apart as a rule.
+/// Minimum number of copies measured, unless the block is long: measurements take the difference of
+/// two unroll counts, usually 100 apart.
 const COPIES: u64 = 100;
-/// Uops before the measured ones at least: several times the reorder buffer and the decoded-uop
-/// queue, so that whichever of them limits the block is full.
+/// Minimum number of uops before the measured ones: several times the reorder buffer and the
+/// decoded-uop queue, so that whichever of them limits the block is full.
 const WARM_UOPS: u64 = 1500;
-/// Uops measured at least: short blocks need many copies before their period averages out.
+/// Minimum number of uops measured: short blocks need many copies to average out their period.
 const MEASURED_UOPS: u64 = 2000;
-/// Copies after which a block that loads and stores has met every entry of a memory dependence
-/// predictor that tells loads apart by the low eight bits of their address.
+/// Copies after which a block that loads and stores has used every entry of a memory dependence
+/// predictor that is indexed by the low eight bits of the load instruction's address.
 const ADDRESS_PERIOD: u64 = 256;
-/// Longest timeline.
+/// Maximum length of a timeline, in iterations.
 const TIMELINE_MAX: u64 = 10_000;
 
-/// Why a block has no prediction. The text does not name the block: who asks knows it.
+/// Why a block has no prediction. The text does not name the block, which the caller knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockError {
     /// No bytes.
     Empty,
     /// Not a hex digit.
     Hex {
-        /// The first character that is none.
+        /// The first invalid character.
         found: char,
     },
     /// An odd number of hex digits.
@@ -43,7 +43,7 @@ pub enum BlockError {
         /// How many digits.
         digits: usize,
     },
-    /// No instruction at this place.
+    /// No valid instruction at this offset.
     Undecodable {
         /// Byte offset.
         offset: usize,
@@ -57,11 +57,11 @@ pub enum BlockError {
         /// The instruction.
         instruction: String,
     },
-    /// More than can be unrolled in the instruction cache.
+    /// Too long to be unrolled in the instruction cache.
     TooLong {
-        /// How many instructions.
+        /// Number of instructions.
         instructions: usize,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: usize,
     },
     /// The machine cannot be built.
@@ -107,7 +107,7 @@ impl From<ConfigError> for BlockError {
     }
 }
 
-/// What the model says about a block.
+/// The model's prediction for a block.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Prediction {
     /// Steady-state cycles per iteration.
@@ -118,18 +118,18 @@ pub struct Prediction {
     pub instructions: u32,
     /// Fused uops of the block in the decoders.
     pub fused_uops: u32,
-    /// Uops executed per iteration, those that the stack engine adds included.
+    /// Uops executed per iteration, including those inserted by the stack engine.
     pub uops: f64,
     /// Instructions that are not in the instruction table and count as one uop of one cycle.
     pub unknown: u16,
     /// Iterations measured.
     pub iterations: u64,
-    /// Share of the cycles that each component of the CPI stack accounts for, largest first;
-    /// components without any are left out.
+    /// Share of the cycles of each component of the CPI stack, largest first; components without
+    /// cycles are left out.
     pub bound_by: Vec<(&'static str, f64)>,
 }
 
-/// Watches nothing; all pages of a block's data are one frame.
+/// Observes nothing; all pages of a block's data are mapped to one frame.
 struct Unwatched;
 
 impl Observer for Unwatched {
@@ -189,7 +189,7 @@ impl Blocks {
         })
     }
 
-    /// Event cycles of the uops of `iterations` iterations, after `skip` others.
+    /// Event cycles of the uops of `iterations` iterations, after `skip` earlier ones.
     pub fn timeline(
         &self,
         bytes: &[u8],
@@ -220,15 +220,15 @@ impl Blocks {
     }
 }
 
-/// Sets that the outer cache levels keep: nothing ever leaves the first level, so that more would
-/// only be set up for each block and thrown away.
+/// Number of sets that the outer cache levels keep. The blocks never miss the first level, so that
+/// more sets would only be set up for each block and thrown away.
 const OUTER_SETS: u64 = 64;
 
-/// The machine as far as blocks need it.
+/// The machine, reduced to what blocks need.
 fn in_first_level(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     let memory = &mut machine.memory;
-    // An inclusive level must hold the first ones.
+    // An inclusive level must be able to hold the first-level caches.
     let first = memory.l1i.size + memory.l1d.size;
     for level in &mut memory.level {
         let set = u64::from(level.assoc) * memory.line;
@@ -238,16 +238,16 @@ fn in_first_level(machine: &Machine) -> Machine {
     machine
 }
 
-/// A block on its way through a core.
+/// A block running on a core.
 struct Run<O: Observer<Mapping = Alias>> {
     core: OutOfOrder<O>,
     unrolled: Unrolled,
-    /// Bytes of a line.
+    /// Line size in bytes.
     line: u64,
 }
 
 impl<O: Observer<Mapping = Alias>> Run<O> {
-    /// Copies before the measurement, and measured.
+    /// Number of copies before the measurement, and number measured.
     fn copies(&self) -> (u64, u64) {
         let block = self.unrolled.block();
         let uops = block.uops.len().max(block.insns.len()).max(1) as u64;
@@ -268,7 +268,7 @@ impl<O: Observer<Mapping = Alias>> Run<O> {
         }
     }
 
-    /// Puts code and data into the caches and their pages into the translation caches.
+    /// Warms the caches with code and data, and the TLBs with their pages.
     fn warm(&mut self) {
         let (before, measured) = self.copies();
         let len = u64::from(self.unrolled.block().len);
@@ -282,9 +282,9 @@ impl<O: Observer<Mapping = Alias>> Run<O> {
         }
     }
 
-    /// Pages of data are in the second-level TLB when a copy first touches them: measurements run
-    /// the same copies several times. The first level does not keep them from run to run (the
-    /// measured penalty is there with twenty pages already; the profiler enters the kernel between
+    /// Data pages are in the second-level TLB when a copy first accesses them, because measurements
+    /// run the same copies several times. The first-level TLB does not keep them between runs (the
+    /// measured penalty already appears with twenty pages; the profiler enters the kernel between
     /// the runs).
     fn translate(&mut self) {
         let memory = &mut self.core.functional_mut().memory;

@@ -1,16 +1,16 @@
-//! What kind of work a block does.
+//! Classifies blocks by their kind of work.
 
 use decode::{Block, Uop};
 
-/// Categories of blocks: the first that fits, in the order division, vector, memory, scalar.
+/// Categories of blocks: the first that applies, in the order division, vector, memory, scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// Integer registers only.
     ScalarInteger,
-    /// Reads memory, writes none.
+    /// Reads memory but does not write it.
     Load,
-    /// Writes memory, reads none.
+    /// Writes memory but does not read it.
     Store,
     /// Reads and writes memory.
     Mixed,

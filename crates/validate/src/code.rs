@@ -1,4 +1,4 @@
-//! Machine code from hex, and which blocks can be run by themselves.
+//! Machine code from hex, and which blocks can be run on their own.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Formatter, Instruction, NasmFormatter};
 use stream::BlockDef;
@@ -21,7 +21,7 @@ pub fn parse_hex(text: &str) -> Result<Vec<u8>, BlockError> {
     Ok(digits.chunks_exact(2).map(|d| d[0] << 4 | d[1]).collect())
 }
 
-/// At most 40 characters of a text that may be anything.
+/// At most 40 characters of an arbitrary text.
 pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -29,7 +29,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// The block at `addr`, or why it cannot be run by itself.
+/// The block at `addr`, or why it cannot be run on its own.
 pub fn block_def(bytes: &[u8], addr: u64) -> Result<BlockDef, BlockError> {
     if bytes.is_empty() {
         return Err(BlockError::Empty);
@@ -52,17 +52,17 @@ pub fn block_def(bytes: &[u8], addr: u64) -> Result<BlockDef, BlockError> {
     Ok(BlockDef { id: 0, addr, lens, bytes: bytes.to_vec() })
 }
 
-/// Longest block: several copies must fit a 32 KB instruction cache.
+/// Maximum length of a block: several copies must fit into a 32 KB instruction cache.
 pub const BYTES_MAX: usize = 4096;
 
-/// Branches, traps, and what ends in the kernel.
+/// Branches, traps, and instructions that enter the kernel.
 fn leaves(insn: &Instruction) -> bool {
     use iced_x86::Mnemonic::{Hlt, Syscall, Sysenter, Sysexit, Sysret};
     !matches!(insn.flow_control(), FlowControl::Next)
         || matches!(insn.mnemonic(), Hlt | Syscall | Sysenter | Sysexit | Sysret)
 }
 
-/// The instructions of a block in assembly language.
+/// The instructions of a block as assembly language.
 pub fn disassemble(def: &BlockDef) -> Vec<String> {
     Decoder::with_ip(64, &def.bytes, def.addr, DecoderOptions::NONE)
         .iter()

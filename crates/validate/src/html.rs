@@ -1,5 +1,5 @@
-//! The timeline as one page that opens without a network, in the look of the reports: a row for
-//! each uop, a column for each cycle, letters for the events so that it reads without colour.
+//! The timeline as a single page that needs no network, in the style of the reports: a row per uop,
+//! a column per cycle, and letters for the events, so that it is readable without colour.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use report::{Html, Page, escape};
 
 use crate::timeline::{Timeline, UopEvents};
 
-/// What the timeline adds to the style of all pages.
+/// Additions to the style sheet of all pages.
 const STYLE: &str = "
 .timeline { font: 13px/1.45 var(--mono); white-space: pre; }
 .timeline th, .timeline td { padding: 0 .6em; text-align: left; white-space: pre; border: 0; }
@@ -55,7 +55,7 @@ pub fn page(timeline: &Timeline, title: &str) -> String {
     page.render()
 }
 
-/// How much is shown, and how fast it goes.
+/// How much is shown, and the block's speed.
 fn summary(timeline: &Timeline) -> String {
     let iterations = timeline.uops.iter().map(|u| u.iteration);
     let count = match (iterations.clone().min(), iterations.max()) {
@@ -79,10 +79,10 @@ fn legend() -> Html {
     Html::join(LEGEND.into_iter().map(entry))
 }
 
-/// Cycles shown before the first allocation: how long uops were queued before says little.
+/// Cycles shown before the first allocation: the time uops were queued before that matters little.
 const BEFORE: u64 = 10;
 
-/// The cycle of the first column: a round one.
+/// The cycle of the first column, rounded.
 fn beginning(timeline: &Timeline) -> u64 {
     let first = timeline.uops.iter().map(|u| u.allocated).min().unwrap_or(0);
     first.saturating_sub(BEFORE) / 10 * 10
@@ -116,12 +116,12 @@ fn table(timeline: &Timeline) -> String {
     out + "</tbody></table>"
 }
 
-/// Every tenth cycle's number.
+/// The number of every tenth cycle.
 fn ruler(start: u64, end: u64) -> String {
     (start / 10..=end / 10).map(|ten| format!("{:<10}", ten * 10)).collect()
 }
 
-/// Letters of a uop by cycle from `start` on, in runs of equal class.
+/// Letters of a uop by cycle, beginning at `start`, in runs of equal class.
 fn row(u: &UopEvents, start: u64) -> String {
     let mut out = " ".repeat(u.delivered.saturating_sub(start) as usize);
     let mut run = (' ', String::new());

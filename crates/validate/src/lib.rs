@@ -7,9 +7,9 @@
 //!   chases over sizes ──> uarch::Core ──> hierarchy: cycles/access against measured latencies
 //! ```
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`code`] | machine code from hex; which blocks can be run by themselves |
+//! | [`code`] | machine code from hex; which blocks can be run on their own |
 //! | [`blocks`] | steady-state cycles per iteration of an unrolled block |
 //! | [`unroll`] | copies of a block back to back, with the addresses of their memory accesses |
 //! | [`values`] | register and memory values of straight-line code, for the addresses |

@@ -12,7 +12,7 @@ use crate::category::Category;
 use crate::code::{block_def, disassemble};
 use crate::score::{Outcome, Score, worst};
 
-/// One block among the worst.
+/// One of the worst blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Offender {
     /// Line in the file.
@@ -29,7 +29,7 @@ pub struct Offender {
     pub predicted: f64,
     /// Relative error, signed.
     pub error: f64,
-    /// The component of the CPI stack with most cycles.
+    /// The component of the CPI stack with the most cycles.
     pub bound_by: Option<&'static str>,
 }
 
@@ -43,7 +43,7 @@ pub struct CategoryScore {
     pub score: Score,
 }
 
-/// What a comparison with a file of measurements says.
+/// The results of a comparison with a file of measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Over all blocks.
@@ -52,11 +52,11 @@ pub struct Report {
     pub categories: Vec<CategoryScore>,
     /// Largest errors first.
     pub worst: Vec<Offender>,
-    /// Rows left out, each with its reason.
+    /// Rows left out, each with the reason.
     pub left_out: Vec<String>,
 }
 
-/// Compares, listing the `worst_count` largest errors of `only`, or of all categories.
+/// Compares, and lists the `worst_count` largest errors of `only`, or of all categories.
 pub fn report(
     outcomes: &[Outcome],
     errors: &[RowError],
@@ -95,13 +95,13 @@ fn offender(outcome: &Outcome) -> Offender {
 }
 
 impl Report {
-    /// That of all blocks, then those of the categories.
+    /// The score of all blocks, then those of the categories.
     fn scores(&self) -> impl Iterator<Item = (&'static str, &Score)> {
         let categories = self.categories.iter().map(|c| (c.category.name(), &c.score));
         [("all", &self.all)].into_iter().chain(categories)
     }
 
-    /// For reading.
+    /// As readable text.
     pub fn table(&self) -> String {
         let right = |name: &str, width: usize| Column::right(name).at_least(width).after(1);
         let mut scores = Table::new([
@@ -148,12 +148,12 @@ impl Report {
         out
     }
 
-    /// As JSON; what is undefined is null.
+    /// As JSON; undefined values are null.
     pub fn json(&self) -> String {
         pretty(self)
     }
 
-    /// The scores as CSV; what is undefined is empty.
+    /// The scores as CSV; undefined values are empty.
     pub fn csv(&self) -> String {
         let mut csv = Csv::new(["category", "blocks", "mape", "median", "within_5_percent", "tau"]);
         for (name, s) in self.scores() {
@@ -165,7 +165,7 @@ impl Report {
     }
 }
 
-/// All predictions as CSV, a line for each block.
+/// All predictions as CSV, one line per block.
 pub fn rows_csv(outcomes: &[Outcome]) -> String {
     let mut csv =
         Csv::new(["line", "hex", "category", "measured", "predicted", "error", "bound_by"]);

@@ -10,21 +10,21 @@ use crate::tau::kendall_tau;
 pub struct Outcome {
     /// The measurement.
     pub row: Measured,
-    /// What the model says.
+    /// The model's prediction.
     pub prediction: Prediction,
 }
 
 impl Outcome {
-    /// Relative to the measurement, signed: 0.1 is ten per cent too slow.
+    /// Relative to the measurement, signed: 0.1 means ten per cent too slow.
     pub fn error(&self) -> f64 {
         (self.prediction.cycles_per_iteration - self.row.cycles) / self.row.cycles
     }
 }
 
-/// Error statistics over some blocks. What is undefined is `None`.
+/// Error statistics over a set of blocks. Undefined values are `None`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Score {
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: usize,
     /// Mean absolute error relative to the measurement (1 = 100 %).
     pub mape: Option<f64>,
@@ -36,7 +36,7 @@ pub struct Score {
     pub tau: Option<f64>,
 }
 
-/// Errors up to here count as hits: 5 %.
+/// Errors up to this count as hits: 5 %.
 const HIT: f64 = 0.05;
 
 impl Score {
@@ -55,7 +55,7 @@ impl Score {
         }
     }
 
-    /// Of all outcomes that a filter lets through.
+    /// Of all outcomes that a filter accepts.
     pub fn among(outcomes: &[Outcome], keep: impl Fn(&Outcome) -> bool) -> Self {
         let pairs: Vec<(f64, f64)> = outcomes
             .iter()
@@ -65,7 +65,7 @@ impl Score {
         Self::of(&pairs)
     }
 
-    /// One for each category, in the categories' order.
+    /// One per category, in the order of the categories.
     pub fn by_category(outcomes: &[Outcome]) -> Vec<(Category, Self)> {
         let score = |c| (c, Self::among(outcomes, |o| o.prediction.category == c));
         Category::ALL.into_iter().map(score).collect()

@@ -2,8 +2,8 @@
 
 /// Kendall's tau-b of paired values in O(n log n) (W. R. Knight, "A computer method for calculating
 /// Kendall's tau with ungrouped data", J. Am. Stat. Assoc. 61, 1966): concordant minus discordant
-/// pairs over the geometric mean of the pairs that are not tied in either. `None` with fewer than
-/// two pairs or when one side is all ties.
+/// pairs, divided by the geometric mean of the numbers of pairs that are not tied on each side.
+/// `None` with fewer than two pairs or if one side is entirely tied.
 pub fn kendall_tau(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as u64;
     let mut sorted = pairs.to_vec();
@@ -24,7 +24,7 @@ fn pairs_among(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// Pairs of equals in a sorted list.
+/// Number of pairs of equal values in a sorted list.
 fn tied<T>(sorted: &[T], same: impl Fn(&T, &T) -> bool) -> u64 {
     sorted.chunk_by(same).map(|run| pairs_among(run.len() as u64)).sum()
 }
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(kendall_tau(&[(1.0, 2.0), (1.0, 3.0)]), None, "first side all ties");
     }
 
-    /// The definition, pair by pair.
+    /// Computed from the definition, pair by pair.
     fn by_definition(pairs: &[(f64, f64)]) -> Option<f64> {
         let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);
         for (i, a) in pairs.iter().enumerate() {

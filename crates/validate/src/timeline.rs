@@ -10,23 +10,23 @@ use uarch::{Observer, Times};
 pub struct UopEvents {
     /// Iteration, from 0.
     pub iteration: u64,
-    /// Number of its instruction in the block.
+    /// Index of its instruction in the block.
     pub instruction: usize,
-    /// What it does: `exec`, `load`, `store-address`, `store-data`, `rename` (needs no unit).
+    /// Its kind: `exec`, `load`, `store-address`, `store-data`, `rename` (needs no execution unit).
     pub kind: &'static str,
-    /// Shares its slot with the uop before it.
+    /// Shares its slot with the previous uop.
     pub fused: bool,
     /// Port, if it needed one.
     pub port: Option<u8>,
     /// Entered the decoded-uop queue.
     pub delivered: u64,
-    /// Took its entries.
+    /// Was allocated.
     pub allocated: u64,
-    /// Operands were there.
+    /// Its operands were ready.
     pub ready: u64,
     /// Left the reservation station.
     pub issued: u64,
-    /// Result was there.
+    /// Its result was ready.
     pub completed: u64,
     /// Its fused uop retired.
     pub retired: u64,
@@ -48,13 +48,13 @@ pub struct UopLog {
     iteration: u64,
     delivered: u64,
     allocated: u64,
-    /// First uop of the fused uop in work.
+    /// First uop of the fused uop in progress.
     open: usize,
     uops: Vec<UopEvents>,
 }
 
 impl UopLog {
-    /// What follows belongs to this iteration.
+    /// The following events belong to this iteration.
     pub fn begin(&mut self, iteration: u64) {
         self.watching = true;
         self.iteration = iteration;
@@ -127,12 +127,12 @@ impl Observer for UopLog {
 }
 
 impl Timeline {
-    /// A line for each uop with its event cycles.
+    /// One line per uop with its event cycles.
     pub fn text(&self) -> String {
         let right = |name: &str, width: usize| Column::right(name).at_least(width).after(1);
         let mut table = Table::new([
             Column::right("iter"),
-            // As wide as the widest of all instructions, those without uops included.
+            // As wide as the widest of all instructions, including those without uops.
             Column::left("instruction")
                 .at_least(self.instructions.iter().map(|i| i.chars().count()).max().unwrap_or(0))
                 .after(1),

@@ -1,9 +1,8 @@
-//! Copies of a block back to back, as measurements of single blocks run them.
+//! Copies of a block back to back, as measurements of single blocks execute them.
 //!
-//! The code starts 0x1df bytes into a page, and every page of data is mapped to one and the same
-//! frame of 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two
-//! accesses meet if the low twelve bits of their addresses say so, but each page has a translation
-//! of its own.
+//! The code starts 0x1df bytes into a page, and every data page is mapped to the same frame of
+//! 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two accesses overlap
+//! if the low twelve bits of their addresses do, but each page has its own translation.
 
 use decode::{Block, Decoder};
 use stream::BlockDef;
@@ -11,36 +10,36 @@ use uarch::NO_ADDRESS;
 
 use crate::values::Values;
 
-/// Address of the first copy. The instruction fetch sees addresses from here on.
+/// Address of the first copy. Instruction fetch sees addresses from here on.
 pub const CODE: u64 = 0x0040_01df;
-/// Copies beyond this many bytes of code lie at the addresses of the first ones again, so that any
-/// number of them stays in a 32 KB instruction cache. Whole pages, which changes nothing about the
-/// places of instructions in lines and pages; far more than the uop cache holds.
+/// Beyond this number of bytes, copies reuse the addresses of the first ones, so that any number of
+/// them fits into a 32 KB instruction cache. It is a multiple of the page size, so that the
+/// positions of instructions in lines and pages are unchanged, and far larger than the uop cache.
 const CODE_SPAN: u64 = 7 * 4096;
-/// Bits of canonical addresses.
+/// Mask of the bits of canonical addresses.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 const OFFSET_MASK: u64 = 0xfff;
-/// Where accesses of unknown address go: a place for each memory operand, shared with no other. No
-/// canonical address has this bit.
+/// Accesses with unknown addresses go here: each memory operand has its own place. No canonical
+/// address has this bit.
 const ELSEWHERE: u64 = 1 << 52;
-/// The bits that tell places apart: all pages of known address are mapped to one frame.
+/// The bits that distinguish places: all pages with known addresses are mapped to one frame.
 pub const PLACE_MASK: u64 = ELSEWHERE | OFFSET_MASK;
-/// Bytes between the places of unknown address; they repeat after a page.
+/// Distance in bytes between the places of unknown addresses; they repeat after a page.
 const PLACE_BYTES: u64 = 32;
 
-/// The lines of `line` bytes that so many bytes of copies, each `len` long, lie in.
+/// The lines, of `line` bytes each, that contain `bytes` bytes of copies, each `len` bytes long.
 pub fn code_lines(bytes: u64, len: u64, line: u64) -> impl Iterator<Item = u64> {
     let end = CODE + bytes.min(CODE_SPAN) + len;
     (CODE & !(line - 1)..end).step_by(line as usize)
 }
 
-/// The lines that memory accesses may meet: the frame and the places of unknown address.
+/// The lines that memory accesses may touch: the frame and the places of unknown addresses.
 pub fn data_lines(line: u64) -> impl Iterator<Item = u64> {
     let page = |start: u64| (start..=start + OFFSET_MASK).step_by(line as usize);
     page(0).chain(page(ELSEWHERE))
 }
 
-/// A block and the state that its copies leave.
+/// A block and the state after its copies.
 pub struct Unrolled {
     def: BlockDef,
     values: Values,
@@ -50,7 +49,7 @@ pub struct Unrolled {
 }
 
 impl Unrolled {
-    /// Before the first copy. `def` is moved to [`CODE`].
+    /// The state before the first copy. `def` is moved to [`CODE`].
     pub fn new(decoder: &Decoder, mut def: BlockDef) -> Self {
         def.addr = CODE;
         let block = decoder.block(&def);
@@ -68,7 +67,7 @@ impl Unrolled {
         &self.addresses
     }
 
-    /// Goes to the next copy.
+    /// Advances to the next copy.
     pub fn advance(&mut self) {
         let distance = self.copies * self.def.bytes.len() as u64;
         self.def.addr = CODE + distance % CODE_SPAN;

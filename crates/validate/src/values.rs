@@ -1,11 +1,11 @@
 //! Values of general-purpose registers and addresses in straight-line code, as far as they follow
-//! from known start values: enough of the integer instruction set to say which memory accesses of
-//! a block, run again and again, meet.
+//! from known start values: enough of the integer instruction set to determine which memory
+//! accesses of a block overlap when it is run repeatedly.
 //!
 //! The start state is that of the BHive measurements (Chen et al., IISWC 2019; its published
 //! profiler): every register holds the address of one page, `rsp` and `rbp` point to its middle,
 //! every eight bytes of the page hold its address, and *every* page of the address space is mapped
-//! to this one. So memory is 4,096 bytes, addressed by the low 12 bits.
+//! to this page. So memory is 4,096 bytes, addressed by the low 12 bits.
 
 use iced_x86::{
     ConditionCode, Decoder as Bytes, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic,
@@ -13,15 +13,15 @@ use iced_x86::{
 };
 use stream::BlockDef;
 
-/// Bytes of the page that all addresses lead to.
+/// Size of the page that all addresses are mapped to.
 const PAGE: usize = 4096;
-/// Address of the page, and what registers and memory hold at the start.
+/// Address of the page, and the initial value of registers and memory.
 const START: u64 = 0x0232_4000;
 
 /// A value, if it is known.
 type Value = Option<u64>;
 
-/// Arithmetic flags as far as they are known.
+/// Arithmetic flags, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     carry: Option<bool>,
@@ -58,8 +58,8 @@ impl Values {
         Values { gpr, flags, memory }
     }
 
-    /// Executes a block once; the addresses of its memory operands in their order, `None` where a
-    /// register is not known.
+    /// Executes a block once; returns the addresses of its memory operands in order, `None` if a
+    /// register is unknown.
     pub fn run(&mut self, def: &BlockDef) -> Vec<Option<u64>> {
         let mut factory = InstructionInfoFactory::new();
         let mut addresses = Vec::new();
@@ -97,7 +97,7 @@ impl Values {
         }
     }
 
-    /// The value of a register of any width; segments are flat.
+    /// The value of a register of any width; segment bases are 0.
     fn register(&self, reg: Register) -> Value {
         if reg.is_segment_register() {
             return Some(0);
@@ -176,7 +176,7 @@ impl Values {
         }
     }
 
-    /// Executes one instruction. What is not modelled makes its results unknown.
+    /// Executes one instruction. If it is not modelled, its results become unknown.
     fn execute(&mut self, insn: &Instruction, factory: &mut InstructionInfoFactory) {
         use Mnemonic::*;
         let size = width(insn);
@@ -266,7 +266,7 @@ impl Values {
         })
     }
 
-    /// The result of an arithmetic instruction and its flags; `None` if it is not one of these.
+    /// The result of an arithmetic instruction and its flags; `None` for other instructions.
     fn arithmetic(
         &mut self,
         insn: &Instruction,
@@ -393,7 +393,7 @@ impl Values {
     }
 }
 
-/// Where byte `i` of an access lies in the one page.
+/// The offset in the page of byte `i` of an access.
 fn place(address: u64, i: usize) -> usize {
     (address.wrapping_add(i as u64) % PAGE as u64) as usize
 }
@@ -421,7 +421,7 @@ fn operand_size(insn: &Instruction, i: u32) -> usize {
     }
 }
 
-/// Bytes of the first operand.
+/// Size of the first operand in bytes.
 fn width(insn: &Instruction) -> usize {
     if insn.op_count() == 0 { 8 } else { operand_size(insn, 0).clamp(1, 8) }
 }

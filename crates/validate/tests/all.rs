@@ -1,4 +1,4 @@
-//! Files of measurements, and reports. One program for all test files, so that little is linked.
+//! Files of measurements, and reports. All test files form one program, to save linking.
 
 mod blocks;
 mod hierarchy;

@@ -42,15 +42,16 @@ fn equal_address_expressions_meet_and_others_do_not() {
     let forward = f64::from(Machine::default().core.store_forward);
     // add qword [rdi], 1: through the store queue, with a cycle for the addition.
     close("48830701", forward + 1.0);
-    // mov rax, [rdi]; add rax, 1; mov [rdi+8], rax: nothing comes back; one store a cycle.
+    // mov rax, [rdi]; add rax, 1; mov [rdi+8], rax: no dependency between iterations; one store a
+    // cycle.
     close("488b07 4883c001 48894708", 1.0);
 }
 
 #[test]
 fn an_advancing_pointer_leaves_its_stores_behind() {
     let forward = f64::from(Machine::default().core.store_forward);
-    // add qword [rdi], 1; add rdi, 8: each iteration meets another place, so none waits for the
-    // forwarding of the one before. One store a cycle is the least.
+    // add qword [rdi], 1; add rdi, 8: each iteration accesses another address, so none waits for
+    // forwarding from the previous one. One store per cycle is the limit.
     let cycles = cycles("48830701 4883c708");
     assert!((1.0..forward).contains(&cycles), "{cycles}");
 }
@@ -126,7 +127,7 @@ fn golden_cove_has_three_ports_for_loads_and_five_for_arithmetic() {
 
 #[test]
 fn golden_cove_carries_out_additions_of_immediates_at_rename() {
-    // add rax, 1; add rax, 1; add rax, rbx: a chain of three additions, of one.
+    // add rax, 1; add rax, 1; add rax, rbx: a chain of three additions, of which one remains.
     close_on_golden_cove("4883c0014883c0014801d8", 1.0);
     close("4883c0014883c0014801d8", 3.0);
 }

@@ -1,6 +1,6 @@
-//! The memory hierarchy through the whole core against latencies measured on an i7-4770: L1 4,
-//! L2 12, LLC 39-43, DRAM about 245 cycles at random, about 20 in a line; TLBs of 64 and 1,024
-//! pages. Each within 10 %.
+//! The memory hierarchy through the whole core, compared with latencies measured on an i7-4770: L1
+//! 4, L2 12, LLC 39-43, DRAM about 245 cycles in random order, about 20 in linear order; TLBs of 64
+//! and 1,024 pages. Each within 10 %.
 
 use mallacc_validate::hierarchy::chase::{Chase, Order};
 use mallacc_validate::hierarchy::{self, Unit, WITHIN, reach};
@@ -14,7 +14,7 @@ fn every_measured_figure_of_the_hierarchy_is_met_within_ten_per_cent() {
     // 15 sizes from 4 KB to 64 MB, twice, and the two TLBs.
     assert_eq!(rows.len(), 2 * 15 + 2);
     let measured: Vec<_> = rows.iter().filter(|row| row.measured.is_some()).collect();
-    // At random: 4 to 32 KB, 128 KB, 1 to 4 MB, 64 MB. In a line: 4 to 32 KB, 64 MB.
+    // Random order: 4 to 32 KB, 128 KB, 1 to 4 MB, 64 MB. Linear order: 4 to 32 KB, 64 MB.
     assert_eq!(measured.len(), (4 + 1 + 3 + 1) + (4 + 1) + 2);
     for row in measured {
         let range = row.measured.unwrap();
@@ -22,7 +22,7 @@ fn every_measured_figure_of_the_hierarchy_is_met_within_ten_per_cent() {
         assert!(agrees.contains(&row.simulated), "{row:?}");
         assert_eq!(row.agrees(), Some(true), "{row:?}");
     }
-    // No size is answered faster than a smaller one.
+    // No size is faster than a smaller one.
     for pair in rows.windows(2) {
         if pair[0].pattern == "random chase" && pair[1].pattern == "random chase" {
             assert!(pair[1].simulated >= pair[0].simulated - 0.01, "{pair:?}");

@@ -1,4 +1,4 @@
-//! The whole way from a file of measured blocks to a report.
+//! The complete path from a file of measured blocks to a report.
 
 use std::num::NonZero;
 
@@ -48,18 +48,18 @@ struct Bounds {
     tau: f64,
 }
 
-/// What the whole development file must keep to.
+/// Bounds that the whole development file must satisfy.
 const WHOLE: Bounds = Bounds { mean: 0.08, median: 0.025, tau: 0.92 };
 
-/// How the figures of a sample of [`SAMPLED`] scatter about those of the whole: the standard
-/// deviation over the sixteen samples that the file falls into, one for each first row, under the
-/// core of 2026-11-22.
+/// How the figures of a sample of [`SAMPLED`] scatter around those of the whole: the standard
+/// deviation over the sixteen samples into which the file can be divided, one for each first row,
+/// with the core of 2026-11-22.
 const SCATTER: Bounds = Bounds { mean: 0.0055, median: 0.0016, tau: 0.0078 };
 
-/// The sample is every row of this number, from the first on.
+/// A sample consists of every row at this interval, starting with the first.
 const SAMPLED: usize = 16;
 
-/// What any such sample must keep to: the whole file's bounds, and three deviations for chance.
+/// Bounds that any such sample must satisfy: the whole file's bounds plus three deviations.
 const SAMPLE: Bounds = Bounds {
     mean: WHOLE.mean + 3.0 * SCATTER.mean,
     median: WHOLE.median + 3.0 * SCATTER.median,
@@ -79,7 +79,7 @@ fn keeps_to(bounds: &Bounds, text: &str, blocks: usize) -> Report {
     report
 }
 
-/// Every sixteenth block of the development file; `data/README.md` has source and licence.
+/// Every sixteenth block of the development file; `data/README.md` states source and licence.
 const SAMPLE_TEXT: &str = include_str!("data/bhive_haswell_sample.csv");
 
 #[test]
@@ -87,7 +87,7 @@ fn a_sample_of_the_blocks_measured_on_hardware_is_met_within_the_stated_error() 
     keeps_to(&SAMPLE, SAMPLE_TEXT, 5592_usize.div_ceil(SAMPLED));
 }
 
-/// The development file, where it lies beside the repository. If not, the calling test is skipped.
+/// The development file, if it is beside the repository. If not, the calling test is skipped.
 #[track_caller]
 pub fn development_file() -> Option<String> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/bhive_haswell_dev.csv");

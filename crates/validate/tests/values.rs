@@ -1,4 +1,4 @@
-//! Values of straight-line code, against results computed here with ordinary arithmetic.
+//! Values of straight-line code, compared with results computed here by ordinary arithmetic.
 
 use iced_x86::{Decoder as Bytes, DecoderOptions};
 use mallacc_validate::values::Values;
@@ -9,7 +9,7 @@ use stream::BlockDef;
 use crate::measured::development_file;
 use uarch::Machine;
 
-/// Where the blocks lie.
+/// Address of the blocks.
 const BASE: u64 = 0x40_0000;
 
 fn def_at(addr: u64, code: &[u8]) -> BlockDef {
@@ -18,7 +18,7 @@ fn def_at(addr: u64, code: &[u8]) -> BlockDef {
     BlockDef { id: 0, addr, lens, bytes: code.to_vec() }
 }
 
-/// What every register and eight bytes of memory hold at the start.
+/// The initial value of every register and of every eight bytes of memory.
 const START: u64 = 0x0232_4000;
 
 /// Addresses of the memory operands in `times` executions of a block.
@@ -71,7 +71,7 @@ fn conditions_follow_the_flags() {
     // cmp eax,1; cmova rax,[...] is a load either way; here setcc and cmov on registers.
     // xor ecx,ecx; cmp rcx,rbx; cmovb rcx,rbx; mov rax,[rcx]: 0 < page, so rcx = rbx.
     assert_eq!(addresses("31c9 4839d9 480f42cb 488b01", 1)[0], [Some(START)]);
-    // The other way round: cmovae keeps 0.
+    // The opposite condition: cmovae keeps 0.
     assert_eq!(addresses("31c9 4839d9 480f43cb 488b01", 1)[0], [Some(0)]);
     // test ecx,ecx after xor: sete cl; mov rax,[rcx]
     assert_eq!(addresses("31c9 85c9 0f94c1 488b01", 1)[0], [Some(1)]);

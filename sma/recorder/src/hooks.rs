@@ -1,4 +1,4 @@
-//! The functions that programs call in place of the C library's.
+//! The functions that programs call instead of the C library's.
 
 use crate::log::{failed, record};
 use libc::{c_int, c_void, size_t};
@@ -26,7 +26,7 @@ fn allocated(kind: Kind, align: size_t, ptr: *mut c_void, bytes: size_t) -> *mut
     ptr
 }
 
-/// malloc(3), also of `operator new`.
+/// malloc(3), also called by `operator new`.
 ///
 /// # Safety
 /// None beyond the C library's.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn reallocarray(
     bytes: size_t,
 ) -> *mut c_void {
     let Some(bytes) = count.checked_mul(bytes) else {
-        // SAFETY: the C library's own place, valid for this thread.
+        // SAFETY: the C library's own location, valid for this thread.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
         return null_mut();
     };

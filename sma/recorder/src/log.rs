@@ -1,4 +1,4 @@
-//! Records: taking one, filling it, and making room for more.
+//! Records: reserving one, filling it, and making room for more.
 
 use crate::setup::{self, Claim, PATH_BYTES};
 use std::cell::{Cell, UnsafeCell};
@@ -6,16 +6,16 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use traces::raw::{Kind, RECORD_BYTES, RECORDS_OFFSET, RawHeader, Record, key};
 
-/// Nothing is known yet.
+/// The state is not known yet.
 const NEW: u8 = 0;
-/// A thread is setting up. Nobody else runs that early.
+/// A thread is setting up. No other runs that early.
 const BEGUN: u8 = 1;
 /// Events are written.
 const RECORDING: u8 = 2;
-/// Events are not written: no file, or another process's.
+/// Events are not written: no file, or another process's file.
 const SILENT: u8 = 3;
 
-/// Records that are made ready at a time (16 MB).
+/// Records made ready at a time (16 MB).
 const CHUNK: u64 = 1 << 19;
 
 static STATE: AtomicU8 = AtomicU8::new(NEW);
@@ -28,12 +28,12 @@ static GROWING: AtomicBool = AtomicBool::new(false);
 
 /// The raw file's path, written once before [`RECORDING`].
 struct Path(UnsafeCell<[u8; PATH_BYTES]>);
-// SAFETY: written by the thread that sets up, read only after `STATE` says so.
+// SAFETY: written by the thread that sets up, and read only once `STATE` says so.
 unsafe impl Sync for Path {}
 static PATH: Path = Path(UnsafeCell::new([0; PATH_BYTES]));
 
 thread_local! {
-    /// This thread's number in the system, once asked for.
+    /// This thread's number in the system, once queried.
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -61,22 +61,22 @@ fn header() -> Option<&'static RawHeader> {
     if STATE.load(Ordering::Acquire) != RECORDING || !is_owner() {
         return None;
     }
-    // SAFETY: mapped for good before `RECORDING` was set.
+    // SAFETY: mapped permanently before `RECORDING` was set.
     Some(unsafe { &*FILE.load(Ordering::Relaxed).cast::<RawHeader>() })
 }
 
-/// Whether this is the process that claimed the file and not a forked child.
+/// Whether this is the process that claimed the file, not a forked child.
 fn is_owner() -> bool {
     let alive = ALIVE.load(Ordering::Relaxed);
     let owner = if alive.is_null() {
         // SAFETY: getpid(2) cannot fail.
         PID.load(Ordering::Relaxed) == unsafe { libc::getpid() } as u32
     } else {
-        // SAFETY: a page mapped for good.
+        // SAFETY: a permanently mapped page.
         unsafe { (*alive).load(Ordering::Relaxed) != 0 }
     };
     if !owner && STATE.swap(SILENT, Ordering::Relaxed) == RECORDING {
-        // SAFETY: mapped for good, and shared with the child.
+        // SAFETY: mapped permanently, and shared with the child.
         let header = unsafe { &*FILE.load(Ordering::Relaxed).cast::<RawHeader>() };
         header.children.fetch_add(1, Ordering::Relaxed);
     }
@@ -123,8 +123,8 @@ fn write(header: &RawHeader, kind: Kind, align_log: u8, address: usize, bytes: u
     record.key.store(key(kind, align_log, thread()), Ordering::Release);
 }
 
-/// Makes records ready up to `number`. False if there is no room: a write without room in the file
-/// would kill the program.
+/// Makes records ready up to `number`. False if there is no room: a write beyond the room reserved
+/// in the file would kill the program.
 #[cold]
 fn grow(header: &RawHeader, number: u64) -> bool {
     let saved = errno();
@@ -141,7 +141,7 @@ fn grow(header: &RawHeader, number: u64) -> bool {
     number < ready
 }
 
-/// Has the file system promise room for a chunk of records.
+/// Reserves room for a chunk of records in the file system.
 fn reserve(from: u64) -> bool {
     let start = RECORDS_OFFSET as u64 + from * RECORD_BYTES as u64;
     // SAFETY: the path was written before `RECORDING`; the descriptor is this function's own.
@@ -168,7 +168,7 @@ fn now_ns() -> u64 {
 }
 
 fn thread() -> u32 {
-    // A thread that ends frees after its own data are gone; that is the number 0 then.
+    // An ending thread frees memory after its thread-local data are gone; the number is 0 then.
     let known = THREAD.try_with(Cell::get).unwrap_or(0);
     if known != 0 {
         return known;
@@ -180,11 +180,11 @@ fn thread() -> u32 {
 }
 
 fn errno() -> i32 {
-    // SAFETY: the C library's own place, valid for this thread.
+    // SAFETY: the C library's own location, valid for this thread.
     unsafe { *libc::__errno_location() }
 }
 
 fn set_errno(value: i32) {
-    // SAFETY: the C library's own place, valid for this thread.
+    // SAFETY: the C library's own location, valid for this thread.
     unsafe { *libc::__errno_location() = value };
 }

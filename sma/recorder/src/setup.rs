@@ -5,9 +5,9 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use traces::raw::{MAGIC, RECORDS_OFFSET, RawHeader, VARIABLE};
 
-/// Longest path of a raw file, with its zero.
+/// Longest path of a raw file, including its terminating zero.
 pub const PATH_BYTES: usize = 4096;
-/// Address space for records, the first that the system grants: 64 GB down to 64 MB.
+/// Address space for records; the first size that the system grants is used: 64 GB down to 64 MB.
 const SPACES: [usize; 4] = [1 << 36, 1 << 32, 1 << 29, 1 << 26];
 
 /// A raw file that this process may write.
@@ -16,15 +16,15 @@ pub struct Claim {
     pub file: *mut u8,
     /// Bytes mapped.
     pub bytes: usize,
-    /// A word that a forked child finds 0, or null if the system cannot do that.
+    /// A word that a forked child finds to be 0, or null if the system cannot provide one.
     pub alive: *mut AtomicU32,
-    /// The file's path, ended by a zero.
+    /// The file's path, terminated by a zero.
     pub path: [u8; PATH_BYTES],
     /// This process.
     pub pid: u32,
 }
 
-/// Claims the raw file that the environment names; none if there is none to be had.
+/// Claims the raw file that the environment names; `None` if that is not possible.
 pub fn claim() -> Option<Claim> {
     let path = path_from_environment()?;
     // SAFETY: the buffer ends with a zero.
@@ -36,12 +36,12 @@ pub fn claim() -> Option<Claim> {
     // SAFETY: the descriptor is this function's own; the mapping does not need it.
     unsafe { libc::close(fd) };
     let (file, bytes) = mapped?;
-    // SAFETY: the first page of the file is a header and is mapped, aligned, for good.
+    // SAFETY: the first page of the file is a header and is mapped, aligned, permanently.
     let header = unsafe { &*file.cast::<RawHeader>() };
     // SAFETY: getpid(2) cannot fail.
     let pid = unsafe { libc::getpid() } as u32;
     if header.magic.load(Ordering::Relaxed) == MAGIC {
-        // Free, or this process's already: it has executed another program.
+        // Unclaimed, or this process's already: it has executed another program.
         match header.pid.compare_exchange(0, pid, Ordering::SeqCst, Ordering::SeqCst) {
             Err(owner) if owner != pid => {
                 header.children.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +49,7 @@ pub fn claim() -> Option<Claim> {
             _ => return Some(Claim { file, bytes, alive: alive(), path, pid }),
         }
     }
-    // SAFETY: mapped above, used by nobody.
+    // SAFETY: mapped above, and not in use.
     unsafe { libc::munmap(file.cast(), bytes) };
     None
 }
@@ -64,11 +64,11 @@ fn map(fd: i32, bytes: usize) -> Option<*mut u8> {
     (at != libc::MAP_FAILED).then_some(at.cast())
 }
 
-/// A page that the kernel wipes in forked children, its first word set.
+/// A page that the kernel zeroes in forked children, with its first word set.
 fn alive() -> *mut AtomicU32 {
     const PAGE: usize = 4096;
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new anonymous mapping; on failure nothing of it is used.
+    // SAFETY: a new anonymous mapping; on failure it is not used.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let page = libc::mmap(null_mut(), PAGE, access, flags, -1, 0);
@@ -108,7 +108,7 @@ fn scan(mut read: impl FnMut(&mut [u8]) -> usize) -> Option<[u8; PATH_BYTES]> {
     let mut path = [0; PATH_BYTES];
     let mut piece = [0; 1024];
     let name = VARIABLE.as_bytes();
-    // How much of the name matched in this variable; none once it cannot be it.
+    // How much of the name has matched in this variable; `None` once it cannot match.
     let mut matched = Some(0);
     let mut length = 0;
     loop {

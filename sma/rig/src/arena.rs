@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-/// Gives dlmalloc one arena, once.
+/// Gives dlmalloc a single arena, once.
 pub struct Once(Cell<Option<(*mut u8, usize)>>);
 
 impl Once {
-    /// An arena of so many bytes.
+    /// An arena of this many bytes.
     pub fn new(base: *mut u8, bytes: usize) -> Self {
         Self(Cell::new(Some((base, bytes))))
     }

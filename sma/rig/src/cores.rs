@@ -1,22 +1,23 @@
-//! Cores in virtual time, a thread each: every word accessed and every lock operation costs its
-//! core some cycles, and always the core whose clock is lowest goes on. So a run depends neither on
-//! how many cores the host has nor on how busy they are, and is the same every time.
+//! Cores in virtual time, one thread each: every word accessed and every lock operation costs its
+//! core some cycles, and the core with the lowest clock always runs next. So a run depends neither
+//! on how many cores the host has nor on how busy they are, and is the same every time.
 //!
-//! Both the test of scaling and the study's Figure 13 run on them.
+//! Both the scaling test and the study's Figure 13 run on them.
 
 use sma::{Access, Probe, RawLock, Space};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The paper's shared memory (section 5.1) answers in 50 to 100 cycles.
+/// The paper's shared memory (section 5.1) responds in 50 to 100 cycles.
 pub const ACCESS_CYCLES: u64 = 75;
-/// A store is posted, and so is an atomic operation without a result: the core does not wait.
+/// A store is posted, and so is an atomic operation whose result is not used: the core does not
+/// wait.
 pub const STORE_CYCLES: u64 = 4;
-/// What an operation computes besides; a pool in local memory costs no more than that.
+/// The remaining computation of an operation; a pool in local memory costs no more than that.
 pub const OPERATION_CYCLES: u64 = 40;
 
-/// The cores' clocks; a finished core's is at the end of time.
+/// The cores' clocks; a finished core's clock is at the end of time.
 pub struct Clocks {
     at: Mutex<Vec<u64>>,
     turn: Vec<Condvar>,
@@ -41,12 +42,12 @@ impl Clocks {
         (0..at.len()).min_by_key(|&core| at[core]).unwrap_or(0)
     }
 
-    /// What a core's clock says.
+    /// The time of a core's clock.
     pub fn now(&self, core: usize) -> u64 {
         self.lock()[core]
     }
 
-    /// Lets time pass on a core and waits until no other core is behind it.
+    /// Advances a core's clock and waits until no other core is behind it.
     fn pass(&self, core: usize, cycles: u64) -> u64 {
         let mut at = self.lock();
         at[core] = at[core].saturating_add(cycles);
@@ -62,7 +63,7 @@ impl Clocks {
     }
 }
 
-/// Lets time pass on the core that runs this thread, if it runs one.
+/// Advances the clock of the core that this thread runs, if any.
 pub fn pass(cycles: u64) {
     CORE.with_borrow(|core| {
         if let Some((clocks, core)) = core {
@@ -71,7 +72,7 @@ pub fn pass(cycles: u64) {
     });
 }
 
-/// Lets the time of every access pass.
+/// Charges the time of every access.
 pub struct Timed;
 
 impl Probe for Timed {
@@ -107,7 +108,7 @@ unsafe impl RawLock for TimedLock {
     }
 }
 
-/// No lock at all, for one core.
+/// No lock at all, for a single core.
 pub struct NoLock;
 
 // SAFETY: used by one core only.
@@ -122,8 +123,9 @@ unsafe impl RawLock for NoLock {
     unsafe fn unlock(&self) {}
 }
 
-/// Runs one core's part, with the core's clock; the cycle at which `part` says that it was done.
-/// What `part` does after that, as giving a pool back, takes its time too, but in nobody's way.
+/// Runs one core's part with the core's clock; returns the cycle at which `part` reports that it
+/// was done. What `part` does after that, such as giving a pool back, takes time too, but delays no
+/// other core.
 pub fn on_core(clocks: &Arc<Clocks>, core: usize, part: impl FnOnce() -> u64) -> u64 {
     CORE.set(Some((Arc::clone(clocks), core)));
     pass(0);

@@ -5,14 +5,14 @@ use crate::model::Model;
 use sma::{AllocError, Arena, Classes, Corruption, FreeError, RawArena, Survey};
 use std::ptr::NonNull;
 
-/// An operation. Numbers are taken modulo what makes sense.
+/// An operation. Numbers are reduced modulo the valid range.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// Allocates so many bytes.
+    /// Allocates this many bytes.
     Alloc(usize),
-    /// Frees a live allocation by its number.
+    /// Frees a live allocation by its index.
     Free(usize),
-    /// Frees any offset with any size: usually wrong, and then to be refused.
+    /// Frees any offset with any size: usually wrong, and then the free must be refused.
     Abuse(usize, usize),
 }
 
@@ -29,14 +29,14 @@ struct Live {
 /// How strictly the model can predict the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Strict {
-    /// The place of every allocation is known.
+    /// The place of every allocation is predicted.
     Places,
-    /// A pool answers first, perhaps with a region that is no power of two and could not be cut
-    /// from the rest: only refusals are known.
+    /// A pool is asked first, and may return a region that is not a power of two and could not be
+    /// cut from the rest: only refusals are predicted.
     Refusals,
 }
 
-/// A heap, the model of it, and what is live.
+/// A heap, its model, and the live allocations.
 pub struct Driver<'h, A: RawArena> {
     heap: &'h A,
     model: Model,
@@ -48,7 +48,7 @@ pub struct Driver<'h, A: RawArena> {
 }
 
 impl<'h, A: RawArena> Driver<'h, A> {
-    /// A heap of which nothing is allocated.
+    /// A heap with nothing allocated.
     pub fn new(heap: &'h A, strict: Strict) -> Self {
         let units = (A::BLOCK / A::GRANULE) as u32;
         let model = Model::new((heap.granules() / units) as usize, units);
@@ -59,13 +59,13 @@ impl<'h, A: RawArena> Driver<'h, A> {
         ptr.as_ptr() as usize - self.heap.base().as_ptr() as usize
     }
 
-    /// The size of a request by the documented rule: whole granules, the last block's part
+    /// The size of a request by the documented rule: whole granules, with the last block's part
     /// rounded by the classes.
     fn units(&self, bytes: usize) -> u32 {
         A::Classes::round(bytes.div_ceil(A::GRANULE) as u32, self.model.units)
     }
 
-    /// Allocates on both and compares; whether it was served.
+    /// Allocates on both and compares; returns whether the request was served.
     pub fn alloc(&mut self, bytes: usize) -> bool {
         let capacity = self.heap.capacity_bytes();
         let got = self.heap.alloc(bytes);
@@ -106,7 +106,7 @@ impl<'h, A: RawArena> Driver<'h, A> {
         true
     }
 
-    /// Frees the live allocation of this number, modulo how many there are.
+    /// Frees the live allocation with this index, modulo their number.
     pub fn free(&mut self, index: usize) {
         if self.live.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl<'h, A: RawArena> Driver<'h, A> {
         self.model.set(live.granule, live.units, true);
     }
 
-    /// What was written is still there: neither neighbours nor the heap touched it.
+    /// The written contents are intact: neither neighbours nor the heap touched them.
     fn verify(&self, live: &Live) {
         // SAFETY: a live allocation of this heap.
         let bytes = unsafe {
@@ -128,14 +128,15 @@ impl<'h, A: RawArena> Driver<'h, A> {
         assert!(bytes.iter().all(|&b| b == live.mark), "{live:?} was overwritten");
     }
 
-    /// A free that is most likely wrong, against a checked heap.
+    /// A free that is most likely wrong, on a checked heap.
     pub fn abuse(&mut self, offset: usize, bytes: usize) {
         let capacity = self.heap.capacity_bytes();
         let offset = offset % (capacity + 64);
         let ptr = NonNull::new(self.heap.base().as_ptr().wrapping_add(offset)).unwrap();
         let granule = (offset / A::GRANULE) as u32;
         let right = self.live.iter().position(|l| self.offset(l.ptr) == offset);
-        // SAFETY: a checked heap refuses whatever does not fit, and what fits is forgotten below.
+        // SAFETY: a checked heap refuses whatever does not match, and a free that matches is
+        // recorded below.
         let got = unsafe { self.heap.free(ptr, bytes) };
         let expected = if bytes == 0 || bytes > capacity {
             Err(FreeError::Size { bytes })
@@ -179,7 +180,7 @@ impl<'h, A: RawArena> Driver<'h, A> {
         }
     }
 
-    /// The heap's own account against the model's: to the region.
+    /// Compares the heap's own account with the model's, down to single regions.
     pub fn compare(&self, survey: Survey, check: Result<(), Corruption>) {
         assert_eq!(check, Ok(()));
         assert_eq!(survey.free_blocks, self.model.free_blocks());
@@ -187,26 +188,27 @@ impl<'h, A: RawArena> Driver<'h, A> {
         assert_eq!(survey.free_bytes(), self.model.free_units() * A::GRANULE as u32);
     }
 
-    /// Frees what is live.
+    /// Frees all live allocations.
     pub fn free_all(&mut self) {
         while !self.live.is_empty() {
             self.free(0);
         }
     }
 
-    /// How many allocations are live.
+    /// The number of live allocations.
     pub fn live(&self) -> usize {
         self.live.len()
     }
 }
 
-/// A walk through all fill levels: it fills the heap until it refuses, drains it, lingers.
+/// A walk through all fill levels: it fills the heap until it refuses, drains it, and dwells in
+/// between.
 pub struct Walk {
-    /// Draws the operations.
+    /// Generates the operations.
     pub rng: Rng,
     /// Whether it allocates more than it frees.
     pub filling: bool,
-    /// Bytes of the heap.
+    /// The heap's size in bytes.
     pub capacity: usize,
 }
 

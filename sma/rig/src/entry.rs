@@ -1,4 +1,4 @@
-//! The fuzz entry: bytes in, a panic if heap and model disagree.
+//! The fuzz entry: takes bytes and panics if heap and model disagree.
 
 use crate::drive::{Driver, Strict, decode};
 use crate::memory::Memory;
@@ -6,7 +6,7 @@ use sma::{Checked, Deferred, Exact, Fine, Heap, Lm, Long, PowerOfTwo, Quick, sta
 
 const BYTES: usize = 2048;
 
-/// The first byte chooses the kind of heap, the rest are operations.
+/// The first byte selects the kind of heap; the rest are operations.
 pub fn run(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     let mut memory = Memory::new(BYTES, state_words::<32, Checked>(BYTES));

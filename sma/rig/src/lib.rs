@@ -1,8 +1,8 @@
-//! What SMA is tested, compared and timed on. Its tests, benches and fuzz target share it, and the
-//! study takes the rivals' arena and the cores from here.
+//! What SMA is tested, compared and timed with. Its tests, benches and fuzz target share it, and
+//! the study uses its arena for the rival allocators and its cores.
 //!
-//! A crate and not a module that each includes by its path: every part is compiled once, and what
-//! nobody uses any more is found.
+//! It is a crate and not a module included by path, so that every part is compiled once and unused
+//! parts are reported.
 
 pub mod arena;
 pub mod cores;
@@ -14,14 +14,14 @@ pub mod replay;
 pub mod rivals;
 pub mod trace;
 
-/// A small generator with a stated seed: the same run every time.
+/// A small generator with an explicit seed: the same run every time.
 #[derive(Clone)]
 pub struct Rng(pub u64);
 
 impl Rng {
     /// The next 64 bits.
     pub fn draw(&mut self) -> u64 {
-        // splitmix64: every seed, zero too, is a good one.
+        // splitmix64: every seed is good, including zero.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -35,7 +35,7 @@ impl Rng {
     }
 }
 
-/// Operations of a long walk: `quick`, or a hundred times that with `SMA_LONG=1`.
+/// The number of operations of a long walk: `quick`, or a hundred times that with `SMA_LONG=1`.
 pub fn operations(quick: usize) -> usize {
     if cfg!(miri) {
         quick / 500

@@ -8,12 +8,12 @@ use std::ptr::NonNull;
 pub struct Memory {
     base: NonNull<u8>,
     bytes: usize,
-    /// Words for a heap's state, with what no heap would write.
+    /// Words for a heap's state, prefilled with a value that no heap would write.
     pub state: Vec<MaybeUninit<u32>>,
 }
 
 impl Memory {
-    /// So many bytes, more than none, and words.
+    /// This many bytes, at least one, and words.
     pub fn new(bytes: usize, state_words: usize) -> Self {
         let layout = Layout::from_size_align(bytes, 4096).unwrap();
         // SAFETY: the size is not zero in any test.
@@ -28,7 +28,7 @@ impl Memory {
 
     /// Region and state, for a heap.
     pub fn parts(&mut self) -> (&mut [MaybeUninit<u8>], &mut [MaybeUninit<u32>]) {
-        // SAFETY: the memory is this value's, borrowed for as long as the slice.
+        // SAFETY: the memory is this value's, borrowed for the slice's lifetime.
         let region =
             unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes) };
         (region, &mut self.state)

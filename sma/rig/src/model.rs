@@ -1,12 +1,12 @@
-//! A naive allocator: one free flag per granule, everything found by looking at all of them. It
-//! shares no code with the crate but the rule for rounding, which has tests of its own.
+//! A naive allocator: one free flag per granule, and every search looks at all of them. It shares
+//! no code with the crate except the rounding rule, which has tests of its own.
 
 /// Free granules of each block as bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Model {
-    /// Granules of a block.
+    /// Granules per block.
     pub units: u32,
-    /// A word for each block; a set bit is a free granule.
+    /// One word per block; a set bit is a free granule.
     pub free: Vec<u32>,
 }
 
@@ -46,8 +46,8 @@ impl Model {
         best
     }
 
-    /// Every granule at which an allocation of `units` may lie: where best fit by class finds the
-    /// smallest sufficient region, else at the lowest run of blocks.
+    /// Every granule at which an allocation of `units` may lie: the smallest sufficient regions, as
+    /// best fit by class chooses them, or else the lowest run of blocks.
     pub fn places(&self, units: u32) -> Vec<u32> {
         let (blocks, tail) = (units / self.units, units % self.units);
         if blocks == 0 {
@@ -92,7 +92,7 @@ impl Model {
         self.free.iter().map(|b| b.count_ones()).sum()
     }
 
-    /// Blocks that are free as a whole.
+    /// Blocks that are entirely free.
     pub fn free_blocks(&self) -> u32 {
         (0..self.free.len()).filter(|&b| self.is_block(b)).count() as u32
     }

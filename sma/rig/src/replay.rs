@@ -1,4 +1,4 @@
-//! Traces with their allocations in slots, so that a replay does nothing but allocate and free.
+//! Traces with their allocations in slots, so that a replay only allocates and frees.
 
 use crate::rivals::Subject;
 use crate::trace::{Event, PROFILES, generate, subset};
@@ -9,14 +9,14 @@ use std::ptr::NonNull;
 pub const PATTERNS: [(&str, i32, usize); 3] =
     [("one of 16 B", 16, 1), ("three of 24 B", 24, 3), ("one block", 128, 1)];
 
-/// Subsets of a profile, of 4,000 allocations each before they are cut to the memory: so many that
-/// a processor does not learn the branches of a replay by heart.
+/// Subsets of a profile, of 4,000 allocations each before they are cut to the memory: enough that a
+/// processor does not memorise the branches of a replay.
 const SUBSETS: u64 = 25;
 
 /// Slot and size; a negative size frees.
 type Step = (u32, i32);
 
-/// A trace, and what its replay holds at the moment.
+/// A trace, and the allocations that its replay currently holds.
 pub struct Replay {
     steps: Vec<Step>,
     slots: Vec<Option<NonNull<u8>>>,
@@ -45,7 +45,7 @@ fn steps(events: &[Event]) -> Vec<Step> {
     steps.collect()
 }
 
-/// The steps of lines with slot and size, 0 for a free.
+/// The steps of lines that hold slot and size, 0 for a free.
 fn parse(lines: &str) -> Vec<Step> {
     let mut sizes = HashMap::new();
     let steps = lines.lines().map(|line| {
@@ -84,13 +84,13 @@ impl Replay {
         Self::new(steps)
     }
 
-    /// The traces that are short enough for a profiler that emulates: without the profiles.
+    /// The traces that are short enough for a profiler that emulates: all but the profiles.
     pub fn countable(memory: usize) -> Vec<String> {
         Self::names(memory).split_off(PROFILES.len())
     }
 
-    /// All traces by name: the four profiles, three that repeat one size, and what is recorded in
-    /// the files `MEMORY-NAME.txt` of the folder `SMA_SUBSETS`.
+    /// All traces by name: the four profiles, three that repeat one size, and those recorded in the
+    /// files `MEMORY-NAME.txt` of the folder `SMA_SUBSETS`.
     pub fn names(memory: usize) -> Vec<String> {
         let profiles = PROFILES.iter().map(|profile| profile.name);
         let fixed = profiles.chain(PATTERNS.iter().map(|pattern| pattern.0)).map(str::to_owned);
@@ -109,7 +109,7 @@ impl Replay {
         fixed.chain(recorded).collect()
     }
 
-    /// The trace of a name.
+    /// The trace with this name.
     pub fn named(name: &str, memory: usize) -> Self {
         if let Some(index) = PROFILES.iter().position(|profile| profile.name == name) {
             return Self::profile(index, memory);
@@ -122,7 +122,7 @@ impl Replay {
         Self::new(parse(&text.expect("no such trace")))
     }
 
-    /// Leaves requests out that the subject refuses; how many.
+    /// Leaves out requests that the subject refuses; returns how many.
     pub fn drop_refused(&mut self, subject: &impl Subject) -> u64 {
         let before = self.pairs;
         self.steps.retain(|&(slot, bytes)| {
@@ -140,7 +140,7 @@ impl Replay {
         before - self.pairs
     }
 
-    /// One replay.
+    /// Replays the trace once.
     #[inline]
     pub fn run(&mut self, subject: &impl Subject) {
         self.run_by(
@@ -150,7 +150,7 @@ impl Replay {
         );
     }
 
-    /// `run` with calls that nothing is inlined into, so that a profiler can tell them apart from
+    /// `run` with calls into which nothing is inlined, so that a profiler can tell them apart from
     /// the replay.
     pub fn run_called(&mut self, subject: &impl Subject) {
         self.run_by(

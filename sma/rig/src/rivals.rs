@@ -16,7 +16,7 @@ pub trait Subject {
     unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize);
 }
 
-/// No allocator: what the replay itself costs.
+/// No allocator: measures the cost of the replay itself.
 pub struct Nothing;
 
 impl Subject for Nothing {
@@ -47,11 +47,11 @@ impl<A: sma::Arena> Subject for Ours<A> {
     }
 }
 
-/// dlmalloc, the crate.
+/// The crate `dlmalloc`.
 pub struct Dl(UnsafeCell<dlmalloc::Dlmalloc<Once>>);
 
 impl Dl {
-    /// One that manages so many bytes from this address on, and no more.
+    /// One that manages exactly this many bytes from this address on.
     pub fn new(arena: NonNull<u8>, bytes: usize) -> Self {
         let once = Once::new(arena.as_ptr(), bytes);
         Self(UnsafeCell::new(dlmalloc::Dlmalloc::new_with_allocator(once)))
@@ -72,11 +72,11 @@ impl Subject for Dl {
     }
 }
 
-/// talc.
+/// The crate `talc`.
 pub struct Talc(UnsafeCell<talc::Talc<talc::ErrOnOom>>);
 
 impl Talc {
-    /// One that manages so many bytes from this address on, and no more.
+    /// One that manages exactly this many bytes from this address on.
     pub fn new(arena: NonNull<u8>, bytes: usize) -> Self {
         let mut talc = talc::Talc::new(talc::ErrOnOom);
         // SAFETY: the arena outlives the allocator and is used by it alone.

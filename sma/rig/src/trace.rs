@@ -1,5 +1,5 @@
-//! Synthetic allocation traces in the image of the paper's programs, and the paper's rule for
-//! cutting a trace to a memory.
+//! Synthetic allocation traces modelled on the paper's programs, and the paper's rule for cutting a
+//! trace to a memory.
 
 use crate::Rng;
 
@@ -10,7 +10,7 @@ pub enum Event {
     Alloc {
         /// Its number.
         id: u32,
-        /// What the program asked for.
+        /// Bytes requested by the program.
         bytes: u32,
     },
     /// The free of an allocation.
@@ -20,19 +20,19 @@ pub enum Event {
     },
 }
 
-/// What a program asks for: sizes with weights, and lifetimes in allocations.
+/// A program's requests: sizes with weights, and lifetimes in allocations.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// What benches call it.
+    /// The name in benchmarks.
     pub name: &'static str,
-    /// (weight, least, most) bytes.
+    /// (weight, minimum, maximum) bytes.
     pub sizes: &'static [(u32, u32, u32)],
-    /// (weight, least, most) allocations until the free.
+    /// (weight, minimum, maximum) allocations until the free.
     pub lives: &'static [(u32, u32, u32)],
 }
 
-/// Section 5.3 calls a2ps, gcc, ImageMagick and tar programs of very small allocations (2-4
-/// words); the others ask for more varied sizes. The figures are this project's, not measured.
+/// Section 5.3 calls a2ps, gcc, ImageMagick and tar programs of very small allocations (2-4 words);
+/// the others request more varied sizes. The figures are this project's, not measured.
 pub const PROFILES: [Profile; 4] = [
     Profile {
         name: "tiny",
@@ -84,7 +84,7 @@ pub fn generate(profile: &Profile, allocs: u32, seed: u64) -> Vec<Event> {
     events
 }
 
-/// The most bytes live at a time.
+/// The most bytes live at any time.
 pub fn peak(events: &[Event]) -> u64 {
     let mut sizes = std::collections::HashMap::new();
     let (mut live, mut most) = (0u64, 0);
@@ -124,7 +124,7 @@ pub fn subset(events: &[Event], memory: u32, seed: u64) -> Vec<Event> {
         if peak(&cut) * 100 < u64::from(memory) * 95 {
             return cut;
         }
-        // A few at a time: one by one would take a pass over the trace each.
+        // Several at a time: removing them singly would take a pass over the trace each.
         for _ in 0..(ids.len() / 200).max(1) {
             ids.swap_remove(rng.below(ids.len()));
         }

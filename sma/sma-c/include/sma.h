@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/* What functions that return int return. sma_message() says it in words. */
+/* Result of the functions that return int. sma_message() gives its text. */
 enum sma_status {
   SMA_OK = 0,
   SMA_ZERO_SIZE,
@@ -61,8 +61,8 @@ typedef struct {
 } sma_pool;
 
 /*
- * An allocation with its size: 20 bits of offset from the heap's base, 12 bits of size. 0 is
- * none. Arithmetic through these macros keeps the size; only the reference that sma_alloc
+ * An allocation with its size: 20 bits of offset from the heap's base, 12 bits of size. 0 means
+ * no allocation. Arithmetic through these macros keeps the size; only the reference that sma_alloc
  * returned may be freed.
  */
 typedef uint32_t sma_ref;
@@ -76,7 +76,7 @@ typedef uint32_t sma_ref;
   (((ref) & ~SMA_OFFSET_MASK) | (((ref) - (uint32_t)(bytes)) & SMA_OFFSET_MASK))
 /* The address, for this heap. */
 #define SMA_PTR(heap, type, ref) ((type *)(void *)((heap)->base + SMA_OFFSET(ref)))
-/* Whether two references are of the same allocation size (the code above the offset). */
+/* The size code, above the offset: equal if two references have the same allocation size. */
 #define SMA_SIZE_CODE(ref) ((ref) >> SMA_OFFSET_BITS)
 
 #ifndef SMA_BLOCK
@@ -90,18 +90,18 @@ typedef uint32_t sma_ref;
 #define SMA_JOIN(block, kind, op) SMA_JOIN_(block, kind, op)
 #define SMA_NAME(op) SMA_JOIN(SMA_BLOCK, SMA_KIND, op)
 
-/* Words of state that a heap over `bytes` needs. */
+/* Words of state that a heap of `bytes` needs. */
 #define sma_state_words SMA_NAME(state_words)
 size_t sma_state_words(size_t bytes);
 
 /*
  * Makes a heap over `region`. The state goes to `state` (`words` words), or, if `state` is NULL,
- * into the first bytes of the region. Both must stay and belong to the heap alone.
+ * into the first bytes of the region. Both must remain valid and belong to the heap alone.
  */
 #define sma_init SMA_NAME(init)
 int sma_init(sma_heap *heap, void *region, size_t bytes, uint32_t *state, size_t words);
 
-/* The same with the state in place and so that what sma_malloc returns is aligned to 8. */
+/* The same with the state in the region, placed so that sma_malloc returns multiples of 8. */
 #define sma_init_for_headers SMA_NAME(init_for_headers)
 int sma_init_for_headers(sma_heap *heap, void *region, size_t bytes);
 
@@ -113,7 +113,7 @@ int sma_try_alloc(sma_heap *heap, size_t bytes, sma_ref *out);
 #define sma_free SMA_NAME(free)
 int sma_free(sma_heap *heap, sma_ref ref);
 
-/* With the size remembered by the caller: nothing is stored either. NULL on failure. */
+/* With the size kept by the caller: again nothing is stored. NULL on failure. */
 #define sma_alloc_sized SMA_NAME(alloc_sized)
 void *sma_alloc_sized(sma_heap *heap, size_t bytes);
 #define sma_free_sized SMA_NAME(free_sized)
@@ -125,14 +125,14 @@ void *sma_malloc(sma_heap *heap, size_t bytes);
 #define sma_mfree SMA_NAME(mfree)
 int sma_mfree(sma_heap *heap, void *ptr);
 
-/* Deferred coalescing: frees wait in the pool for the next request of their size. */
+/* Deferred coalescing: freed regions wait in the pool for the next request of their size. */
 #define sma_pool_init SMA_NAME(pool_init)
 int sma_pool_init(sma_pool *pool, sma_heap *heap);
 #define sma_pool_alloc SMA_NAME(pool_alloc)
 sma_ref sma_pool_alloc(sma_pool *pool, size_t bytes);
 #define sma_pool_free SMA_NAME(pool_free)
 int sma_pool_free(sma_pool *pool, sma_ref ref);
-/* Empties the pool into its heap; returns how many regions waited. */
+/* Empties the pool into its heap; returns the number of regions. */
 #define sma_pool_flush SMA_NAME(pool_flush)
 size_t sma_pool_flush(sma_pool *pool);
 

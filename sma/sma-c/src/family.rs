@@ -16,7 +16,7 @@ pub struct CHeap {
     room: MaybeUninit<[usize; 6]>,
 }
 
-/// `sma_pool` in C: room for a pool before a heap.
+/// `sma_pool` in C: room for a pool in front of a heap.
 #[repr(C)]
 pub struct CPool(MaybeUninit<[u64; 16]>);
 

@@ -1,6 +1,6 @@
-//! The C library of `sma`: `include/sma.h` says what each function does.
+//! The C library of `sma`: `include/sma.h` describes each function.
 //!
-//! C chooses block size and kind by macros before it includes the header, so every choice is a
+//! C selects block size and kind by macros before it includes the header, so every choice is a
 //! family of functions here, `sma_<block>_<kind>_<operation>`, and a linker keeps only what is
 //! called. Kinds: `plain` (the paper's), `checked`, `exact` (every multiple of the granule) and
 //! `fine` (several cores).

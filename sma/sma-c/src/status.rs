@@ -9,17 +9,17 @@ use sma::{AllocError, FreeError, InitError};
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// Zero bytes were asked for.
+    /// Zero bytes were requested.
     ZeroSize = 1,
     /// More than the region, or a region beyond what this kind of heap reaches.
     TooLarge = 2,
     /// No free piece is large enough.
     Exhausted = 3,
-    /// An alignment the region cannot give.
+    /// An alignment that the region cannot provide.
     Alignment = 4,
     /// A pointer outside the region.
     Foreign = 5,
-    /// No multiple of the granule.
+    /// Not a multiple of the granule.
     Misaligned = 6,
     /// Nothing is allocated there.
     DoubleFree = 7,
@@ -27,7 +27,7 @@ pub enum Status {
     Interior = 8,
     /// The allocation has another size.
     SizeMismatch = 9,
-    /// A size no allocation has.
+    /// A size that no allocation has.
     BadSize = 10,
     /// A region without room for a heap.
     TooSmall = 11,

@@ -89,7 +89,7 @@ fn threads_share_a_fine_heap() {
     }
 }
 
-/// The C side under gcc's sanitizers: it sees what C does to the memory; the library itself is
+/// The C side under gcc's sanitizers, which see what C does to the memory; the library itself is
 /// built without instrumentation.
 #[test]
 fn the_c_test_is_clean_under_the_address_sanitizer() {

@@ -1,14 +1,14 @@
 //! One malloc and free pair: nanoseconds, or instructions under callgrind.
 //!
-//! `cargo bench --bench pairs` prints the least time of many replays for every trace and
-//! allocator, at 4 kB and 64 kB, without what the replay itself takes. All allocators do the same
-//! work: requests that one of them refuses are left out. A heap lives through all replays, and what
-//! waits in its pool at the end of one goes on waiting.
+//! `cargo bench --bench pairs` prints the minimum time of many replays for every trace and
+//! allocator, at 4 kB and 64 kB, without the cost of the replay itself. All allocators do the same
+//! work: requests that any of them refuses are left out. A heap is used for all replays, and
+//! regions in its pool at the end of one replay stay there for the next.
 //!
-//! `pairs count TRACE ALLOCATOR` replays 4 kB of a trace twice, for `count.sh`, which runs it
-//! under callgrind and counts what lies inside `called_alloc` and `called_free`.
+//! `pairs count TRACE ALLOCATOR` replays 4 kB of a trace twice, for `count.sh`, which runs it under
+//! callgrind and counts instructions inside `called_alloc` and `called_free`.
 //!
-//! `SMA_SUBSETS` names a folder of recorded traces, as `plain_subsets` of the study writes them.
+//! `SMA_SUBSETS` names a folder of recorded traces, as written by the study's `plain_subsets`.
 #![allow(missing_docs)]
 
 use rig::memory::Memory;
@@ -18,19 +18,19 @@ use sma::{Deferred, Heap, Lm, PowerOfTwo, Quick, Unchecked, state_words};
 use std::time::Instant;
 
 const COUNTED: u32 = 2;
-/// Pairs that a least time is found among.
+/// Pairs executed to find a minimum time.
 const PAIRS: u64 = 1_000_000;
 const ROUNDS: u32 = 5;
 const ALLOCATORS: [&str; 6] = ["nothing", "dlmalloc", "talc", "sma", "sma_lm", "quick"];
 
-/// What is done with a replay.
+/// What to do with a replay.
 #[derive(Clone, Copy)]
 enum Job {
-    /// The least nanoseconds of a pair.
+    /// The minimum nanoseconds per pair.
     Time,
-    /// Calls for a profiler; the pairs.
+    /// Makes calls for a profiler; returns the number of pairs.
     Count,
-    /// Leaves refused requests out; how many.
+    /// Leaves refused requests out; returns how many.
     Drop,
 }
 
@@ -74,13 +74,13 @@ fn with(allocator: &str, bytes: usize, replay: &mut Replay, job: Job) -> f64 {
     }
 }
 
-/// Leaves out what any allocator refuses.
+/// Leaves out requests that any allocator refuses.
 fn drop_refused(bytes: usize, replay: &mut Replay) {
-    // What one refuses makes room for another, and a pool may then hold other regions: again.
+    // A request left out makes room for others, and a pool may then hold other regions: repeat.
     while ALLOCATORS[1..].iter().any(|name| with(name, bytes, replay, Job::Drop) > 0.0) {}
 }
 
-/// Rounds go around the allocators, so that a noisy minute of the machine hits all of them.
+/// Rounds cycle through the allocators, so that a noisy minute of the machine affects all of them.
 fn line(name: &str, bytes: usize, mut replay: Replay) {
     let whole = replay.pairs;
     drop_refused(bytes, &mut replay);

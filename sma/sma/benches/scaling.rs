@@ -1,5 +1,5 @@
-//! Threads that do nothing but allocate and free on one shared heap, as in Figure 13: speed-up of
-//! Coarse and Fine, with and without a pool per thread, over one thread on Coarse.
+//! Threads that only allocate and free on one shared heap, as in Figure 13: speed-up of Coarse and
+//! Fine, with and without a pool per thread, over one thread on Coarse.
 #![allow(missing_docs)]
 
 use rig::Rng;
@@ -33,8 +33,9 @@ fn work(arena: &impl Arena, seed: u64, pairs: usize) {
     }
 }
 
-/// The least time of some short rounds in which `threads` share the pairs, from the first start
-/// to the last end. Short, so that on a busy machine some round is not interrupted.
+/// The minimum time of several short rounds in which `threads` share the pairs, from the first
+/// start to the last end. Rounds are short, so that even on a busy machine some are not
+/// interrupted.
 fn measure(threads: usize, run: impl Fn(u64, usize) + Sync) -> Duration {
     let round = |round: usize| {
         let barrier = Barrier::new(threads);

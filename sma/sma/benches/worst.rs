@@ -1,9 +1,9 @@
 //! The slowest single operation on a 4 kB heap, without and with a pool, found by search.
 //!
-//! Random walks with hill climbing look for the states in which one operation touches the most
+//! Random walks with hill climbing search for the states in which one operation touches the most
 //! words: a count, the same on every machine. Each such operation is then timed alone, from a
-//! restored copy of region and state. The time is the least of many repeats, because the machine
-//! interrupts and the algorithm does not.
+//! restored copy of region and state. The time is the minimum of many repeats, because the machine
+//! adds interruptions and the algorithm adds none.
 #![allow(missing_docs)]
 
 use rig::Rng;
@@ -49,7 +49,7 @@ impl Pool for Without {
 type Plain<'m, C> = Heap<'m, 128, C, Unchecked>;
 type Seen<'m, C> = Heap<'m, 128, C, Unchecked, Short, Watched<Local, Counter>>;
 
-/// Applies an operation; live allocations are offsets and sizes, so that any heap can follow.
+/// Applies an operation; live allocations are offsets and sizes, so that they apply to any heap.
 fn apply(heap: &impl Arena, base: NonNull<u8>, live: &mut Vec<(usize, usize)>, op: Op) {
     match op {
         Op::Alloc(bytes) => {
@@ -66,7 +66,7 @@ fn apply(heap: &impl Arena, base: NonNull<u8>, live: &mut Vec<(usize, usize)>, o
     }
 }
 
-/// Words that each operation of a sequence touches; the largest and its index.
+/// Words that each operation of a sequence touches; returns the largest count and its index.
 fn worst_of<C: Classes, P: Pool>(ops: &[Op]) -> (u32, usize) {
     let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
     let base = memory.base();
@@ -92,7 +92,8 @@ fn random_op(rng: &mut Rng) -> Op {
     }
 }
 
-/// Nanoseconds of the last operation of a sequence, the rest done before; least of the repeats.
+/// Nanoseconds of the last operation of a sequence after running the others; minimum of the
+/// repeats.
 fn time_last<C: Classes, P: Pool>(ops: &[Op]) -> f64 {
     let mut memory = Memory::new(BYTES, state_words::<128, Unchecked>(BYTES));
     let base = memory.base();
@@ -112,7 +113,7 @@ fn time_last<C: Classes, P: Pool>(ops: &[Op]) -> f64 {
         )
     };
     let mut heap_copy = MaybeUninit::<ManuallyDrop<Deferred<Plain<'_, C>, P>>>::uninit();
-    // SAFETY: what is copied is only ever copied back, and neither is dropped.
+    // SAFETY: the copies are only copied back, and neither is dropped.
     unsafe { heap_copy.as_mut_ptr().copy_from_nonoverlapping(&raw const heap, 1) };
     let (mut best, mut overhead) = (f64::INFINITY, f64::INFINITY);
     let mut scratch = live.clone();
@@ -135,7 +136,7 @@ fn time_last<C: Classes, P: Pool>(ops: &[Op]) -> f64 {
 
 fn search<C: Classes, P: Pool>(name: &str) {
     let mut rng = Rng(4);
-    // The worst sequences by count, cut at the worst operation.
+    // The worst sequences by count, each cut after its worst operation.
     let mut found: BTreeMap<u32, Vec<Op>> = BTreeMap::new();
     for _ in 0..12 {
         let mut ops: Vec<Op> = (0..400).map(|_| random_op(&mut rng)).collect();

@@ -1,5 +1,5 @@
 //! [`Global`]: a shared heap as a `#[global_allocator]`, and any heap as an `Allocator` of
-//! `allocator_api2` (feature of that name).
+//! `allocator_api2` (feature `allocator-api2`).
 
 use crate::arena::Arena;
 use core::alloc::{GlobalAlloc, Layout};
@@ -24,17 +24,18 @@ pub struct Global<A> {
 unsafe impl<A: Sync + Send> Sync for Global<A> {}
 
 impl<A> Global<A> {
-    /// Without a heap.
+    /// Creates it without a heap.
     pub const fn empty() -> Self {
         Self { state: AtomicU8::new(EMPTY), arena: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
-    /// Fills in the heap; gives it back if there is one already.
+    /// Fills in the heap; returns it if there is one already.
     ///
     /// # Errors
     /// The heap that came too late.
     pub fn fill(&self, arena: A) -> Result<(), A> {
-        // Load and store, not a compare-and-swap: cores without one call this once, at start-up.
+        // Load and store instead of a compare-and-swap: cores without one call this once, at
+        // start-up.
         #[cfg(target_has_atomic = "8")]
         if self
             .state
@@ -47,7 +48,7 @@ impl<A> Global<A> {
         if self.state.load(Ordering::Acquire) != EMPTY {
             return Err(arena);
         }
-        // SAFETY: `FILLING` is ours alone and nobody reads before `READY`.
+        // SAFETY: `FILLING` excludes all others, and nobody reads before `READY`.
         unsafe { (*self.arena.get()).write(arena) };
         self.state.store(READY, Ordering::Release);
         Ok(())
@@ -70,8 +71,8 @@ unsafe impl<A: Arena> GlobalAlloc for Global<A> {
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         if let (Some(arena), Some(ptr)) = (self.get(), NonNull::new(ptr)) {
-            // SAFETY: the caller's promise. A checked heap's refusal leaves the heap as it was,
-            // and `dealloc` has no way to report it.
+            // SAFETY: the caller's promise. If a checked heap refuses, it is unchanged, and
+            // `dealloc` has no way to report the refusal.
             let _ = unsafe { arena.free_aligned(ptr, layout.size(), layout.align()) };
         }
     }
@@ -96,7 +97,7 @@ mod api2 {
     use super::{Arena, In, Layout, NonNull};
     use allocator_api2::alloc::{AllocError, Allocator};
 
-    // SAFETY: memory stays valid until freed, copies of `In` share one heap.
+    // SAFETY: memory stays valid until freed; copies of `In` share one heap.
     unsafe impl<A: Arena + ?Sized> Allocator for In<'_, A> {
         fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
             if layout.size() == 0 {
@@ -111,7 +112,7 @@ mod api2 {
 
         unsafe fn deallocate(&self, ptr: NonNull<u8>, layout: Layout) {
             if layout.size() != 0 {
-                // SAFETY: the caller's promise; a refusal leaves the heap as it was.
+                // SAFETY: the caller's promise; a refusal leaves the heap unchanged.
                 let _ = unsafe { self.0.free_aligned(ptr, layout.size(), layout.align()) };
             }
         }

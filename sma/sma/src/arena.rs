@@ -1,13 +1,13 @@
-//! What heaps have in common: [`RawArena`] in units for the layers of this crate, [`Arena`] in
-//! bytes and pointers for users.
+//! The interfaces of heaps: [`RawArena`] in units for the layers of this crate, [`Arena`] in bytes
+//! and pointers for users.
 
 use crate::error::{AllocError, FreeError};
 use core::ptr::NonNull;
 
-/// A heap in units and granule numbers: what pools, handles and headers are built on.
+/// A heap in units and granule numbers: the basis of pools, handles and headers.
 ///
 /// # Safety
-/// `take` must return granules whose memory nobody else has until they are given back.
+/// `take` must return granules whose memory is used by nobody else until they are given back.
 pub unsafe trait RawArena {
     /// Bytes of a unit.
     const GRANULE: usize;
@@ -19,24 +19,24 @@ pub unsafe trait RawArena {
     /// Units of a block.
     const PER_BLOCK: u32 = (Self::BLOCK / Self::GRANULE) as u32;
 
-    /// Requests up to so many bytes are served on the short road, whether there is room for them or
-    /// not.
+    /// Requests up to this many bytes are served on the fast path, whether there is room for them
+    /// or not.
     const SHORT_BYTES: usize = Self::BLOCK;
 
     /// Address of granule 0.
     fn base(&self) -> NonNull<u8>;
-    /// Number of granules, those of one block at least.
+    /// Number of granules, at least one block.
     fn granules(&self) -> u32;
     /// Takes `units`, a rounded size, without recording it.
     fn take(&self, units: u32) -> Option<u32>;
-    /// Takes a request's units, which are not rounded yet. Layers that find a size by what was
-    /// asked for begin here.
+    /// Takes a request's units, which are not rounded yet. Layers that look a size up by the
+    /// requested one start here.
     #[inline(always)]
     fn take_asked(&self, asked: u32) -> Option<u32> {
         self.take(Self::rounded(asked))
     }
     /// Takes a block as regions of `units` each, a rounded size below a block; each is given back
-    /// by itself. None if there is no block, or if regions of this size do not fill one.
+    /// separately. `None` if there is no block, or if regions of this size do not fill one exactly.
     #[inline]
     fn take_apart(&self, units: u32) -> Option<u32> {
         let _ = units;
@@ -45,7 +45,7 @@ pub unsafe trait RawArena {
     /// Gives back what `take` returned.
     ///
     /// # Safety
-    /// `granule` and `units` must be those of one `take`, and nobody may use the memory.
+    /// `granule` and `units` must be those of one `take`, and the memory must no longer be used.
     unsafe fn give(&self, granule: u32, units: u32);
     /// Gives back what `take_asked` returned.
     ///
@@ -58,7 +58,8 @@ pub unsafe trait RawArena {
     }
     /// Records an allocation, in checked heaps.
     fn mark(&self, granule: u32, units: u32);
-    /// Strikes an allocation out or refuses, in checked heaps; agrees to everything otherwise.
+    /// Removes the record of an allocation, or refuses, in checked heaps; always succeeds
+    /// otherwise.
     ///
     /// # Errors
     /// The misuse, by name.
@@ -67,16 +68,16 @@ pub unsafe trait RawArena {
     fn is_checked(&self) -> bool;
     /// Whether a recorded allocation starts at the granule; true in unchecked heaps.
     fn is_start(&self, granule: u32) -> bool;
-    /// Bytes of state, of this layer and those below.
+    /// Bytes of state, of this layer and those below it.
     fn state_bytes(&self) -> usize;
 
-    /// The size that a request's units are rounded to.
+    /// The size to which a request's units are rounded.
     #[inline(always)]
     fn rounded(asked: u32) -> u32 {
         <Self::Classes as crate::Classes>::round(asked, Self::PER_BLOCK)
     }
 
-    /// A request of at least a byte and at most `SHORT_BYTES` in units, not rounded.
+    /// A request of at least one byte and at most `SHORT_BYTES`, in units, not rounded.
     #[inline(always)]
     fn short_units(bytes: usize) -> Option<u32> {
         let last = bytes.wrapping_sub(1);
@@ -112,7 +113,7 @@ pub unsafe trait RawArena {
     /// The granule of a pointer.
     ///
     /// # Errors
-    /// A pointer that is no granule's.
+    /// A pointer that is not a granule's address.
     #[inline]
     fn granule_of(&self, ptr: NonNull<u8>) -> Result<u32, FreeError> {
         let address = ptr.as_ptr() as usize;
@@ -133,7 +134,7 @@ pub unsafe trait RawArena {
         unsafe { self.base().add(granule as usize * Self::GRANULE) }
     }
 
-    /// The error of a `take` that found nothing.
+    /// The error for a `take` that found nothing.
     #[cold]
     fn exhausted(&self, units: u32) -> AllocError {
         AllocError::Exhausted { bytes: units as usize * Self::GRANULE }
@@ -147,14 +148,14 @@ pub unsafe trait RawArena {
         Some(granule)
     }
 
-    /// The size and alignment a request is served with.
+    /// The size and alignment with which a request is served.
     ///
     /// # Errors
-    /// An alignment this region cannot give.
+    /// An alignment that this region cannot provide.
     #[inline]
     fn fit(&self, bytes: usize, align: usize) -> Result<usize, AllocError> {
-        // Small regions are aligned to their rounded size, counted from the region's start, and
-        // large ones to the block.
+        // Small regions are aligned to their rounded size, counted from the region's start; large
+        // ones are aligned to the block.
         let of_base = 1usize << (self.base().as_ptr() as usize).trailing_zeros();
         let limit = of_base.min(Self::BLOCK);
         if !align.is_power_of_two() || align > limit {
@@ -167,8 +168,8 @@ pub unsafe trait RawArena {
     }
 }
 
-/// A heap in bytes. Callers keep the size of what they allocated, or use [`Tagged`] or
-/// [`Headed`], which do it for them.
+/// A heap in bytes. Callers keep the size of what they allocated, or use [`Tagged`] or [`Headed`],
+/// which keep it for them.
 ///
 /// [`Tagged`]: crate::Tagged
 /// [`Headed`]: crate::Headed
@@ -185,7 +186,7 @@ pub trait Arena {
     /// In a checked heap, every misuse by name; the heap is unchanged.
     ///
     /// # Safety
-    /// Nobody may use the memory afterwards. In an unchecked heap, `ptr` must come from `alloc`
+    /// The memory must not be used afterwards. In an unchecked heap, `ptr` must come from `alloc`
     /// of this heap with the same `bytes` (or one rounded to the same size) and not be freed yet.
     unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) -> Result<(), FreeError>;
 
@@ -209,7 +210,7 @@ pub trait Arena {
         align: usize,
     ) -> Result<(), FreeError>;
 
-    /// The bytes an allocation of `bytes` really has.
+    /// The bytes that an allocation of `bytes` actually has.
     ///
     /// # Errors
     /// Sizes that cannot be allocated.
@@ -225,11 +226,11 @@ pub trait Arena {
     fn total_state_bytes(&self) -> usize;
 }
 
-/// `alloc` of more than a block, out of line so that the short road is short.
+/// `alloc` of more than a block, out of line to keep the fast path short.
 #[inline(never)]
 fn take_long<A: RawArena>(arena: &A, bytes: usize) -> Option<u32> {
     let asked = arena.long_units(bytes).ok()?;
-    // More than a block: what is asked for says so, and here the compiler learns it.
+    // More than a block: the request implies it, and here the compiler learns it.
     take_asked_marked(arena, asked.max(A::PER_BLOCK))
 }
 
@@ -241,7 +242,7 @@ fn take_asked_marked<A: RawArena>(arena: &A, asked: u32) -> Option<u32> {
     Some(granule)
 }
 
-/// Why a request has failed.
+/// Why a request failed.
 #[cold]
 #[inline(never)]
 fn refusal<A: RawArena>(arena: &A, bytes: usize) -> AllocError {
@@ -269,7 +270,7 @@ unsafe fn give_long<A: RawArena>(arena: &A, granule: u32, bytes: usize) -> Resul
 #[inline(always)]
 unsafe fn give_marked<A: RawArena>(arena: &A, granule: u32, asked: u32) -> Result<(), FreeError> {
     arena.unmark(granule, A::rounded(asked))?;
-    // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
+    // SAFETY: recorded as allocated in a checked heap; promised by the caller otherwise.
     unsafe { arena.give_asked(granule, asked) };
     Ok(())
 }

@@ -12,8 +12,8 @@ const fn mask(from: u32, to: u32) -> u32 {
     (u32::MAX >> (32 - (to - from))) << from
 }
 
-/// The lowest run of `1 <= len <= 32` set bits of one word: Listings 1 and 2 as printed, but for
-/// their errors.
+/// The lowest run of `1 <= len <= 32` set bits of one word: Listings 1 and 2 as printed, with their
+/// errors corrected.
 #[inline(always)]
 fn first_fit_word(word: u32, len: u32) -> Option<u32> {
     let want = mask(0, len);
@@ -23,7 +23,7 @@ fn first_fit_word(word: u32, len: u32) -> Option<u32> {
         if free == want {
             return Some(start);
         }
-        // Behind the attempt's last used bit; if that is its last bit, at the next free one.
+        // Past the attempt's last used bit; if that is its last bit, to the next free one.
         let skip = if free >> (len - 1) == 0 {
             let rest = word & !want;
             if rest == 0 {
@@ -39,8 +39,8 @@ fn first_fit_word(word: u32, len: u32) -> Option<u32> {
     None
 }
 
-/// The bits at which runs of `2 <= len <= 32` set bits begin. The loop knows runs of `done` bits
-/// and doubles them, as long as there are any.
+/// The bits at which runs of `2 <= len <= 32` set bits begin. The loop holds the starts of runs of
+/// `done` bits and doubles `done` as long as there are any.
 #[cfg(target_pointer_width = "64")]
 #[inline(always)]
 fn runs(map: u64, len: u32) -> u64 {
@@ -53,7 +53,7 @@ fn runs(map: u64, len: u32) -> u64 {
     map
 }
 
-/// A run of bits cut at word boundaries: each word's number and its part of the run.
+/// A run of bits split at word boundaries: each word's number and its part of the run.
 #[inline(always)]
 fn pieces(start: u32, len: u32) -> impl Iterator<Item = (u32, u32)> {
     let end = start + len;
@@ -101,9 +101,9 @@ impl<'a, W: Words> Bitmap<'a, W> {
 
     /// The lowest run of `len` free blocks, `len >= 1`.
     ///
-    /// An attempt at `start` that fails is not repeated one bit further: the next attempt begins
-    /// behind the last used block of this one, or, if that block was the attempt's last, at the
-    /// next free block. Bits in `start..known` are known to be free and not read again.
+    /// A failed attempt at `start` is not repeated one bit further: the next attempt begins after
+    /// the last used block of this one or, if that block was the attempt's last, at the next free
+    /// block. Bits in `start..known` are known to be free and not read again.
     #[inline]
     pub fn first_fit(&self, len: u32) -> Option<u32> {
         let mut cursor = Cursor { map: self, row: 0, word: self.word(0) };
@@ -128,20 +128,20 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// Claims bits of one row, or gives back what it got and returns false if another core was
-    /// faster.
+    /// Claims bits of one row; if another core was faster, gives back what it got and returns
+    /// false.
     #[inline]
     fn claim_row(&self, row: u32, want: u32) -> bool {
         let got = self.words.clear(self.at(row), want) & want;
         if got != want && got != 0 {
-            // Only what this core took itself, or another core's blocks would become free.
+            // Only what this core took itself; otherwise another core's blocks would become free.
             self.words.set(self.at(row), got);
         }
         got == want
     }
 
-    /// Claims the blocks of one attempt, word by word in ascending order; gives everything back
-    /// and returns false if another core was faster.
+    /// Claims the blocks of one attempt, word by word in ascending order; if another core was
+    /// faster, gives everything back and returns false.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn claim(&self, start: u32, len: u32) -> bool {
         for (row, want) in pieces(start, len) {
@@ -166,8 +166,8 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// `take` of 2 to 32 blocks: one word is read after the other, once, and in two words at a
-    /// time all runs are found at once.
+    /// `take` of 2 to 32 blocks: words are read in order, each once, and all runs within two
+    /// neighbouring words are found at once.
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     pub fn take_short(&self, len: u32) -> Option<u32> {
@@ -181,7 +181,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
                 if self.claim_short(start, len) {
                     return Some(start);
                 }
-                // Another core was faster: again from the start.
+                // Another core was faster: restart.
                 (row, low) = (0, u64::from(self.word(0)));
                 continue;
             }
@@ -193,7 +193,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// `claim` of a run in one word, or else, out of line, in two.
+    /// `claim` of a run in one word or, out of line, in two.
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     fn claim_short(&self, start: u32, len: u32) -> bool {
@@ -203,7 +203,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
         self.claim(start, len)
     }
 
-    /// `take` from a map of one word.
+    /// `take` from a map of a single word.
     #[inline]
     pub fn take_from_word(&self, len: u32) -> Option<u32> {
         if len > self.bits {
@@ -241,7 +241,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
         self.words.raise(self.at(block / 32), 1 << (block % 32));
     }
 
-    /// Frees a run; neighbours coalesce by themselves.
+    /// Frees a run; it coalesces with its neighbours automatically.
     #[inline]
     pub fn give(&self, start: u32, len: u32) {
         if start % 32 + len <= 32 {
@@ -253,7 +253,7 @@ impl<'a, W: Words> Bitmap<'a, W> {
         }
     }
 
-    /// Free blocks, and the longest run of them.
+    /// The number of free blocks, and the longest run of them.
     pub fn survey(&self) -> (u32, u32) {
         let (mut free, mut run, mut longest) = (0, 0, 0);
         for bit in 0..self.bits {
@@ -265,9 +265,9 @@ impl<'a, W: Words> Bitmap<'a, W> {
     }
 }
 
-/// A search's view of the map: the word read last stays in a register, so no word is read more
-/// than three times (when a window first ends in it, when a later window's look back begins
-/// there, and when one ends there).
+/// A search's view of the map: the last word read stays in a register, so no word is read more than
+/// three times (when a window first ends in it, when a later window's backward scan begins there,
+/// and when one ends there).
 struct Cursor<'a, 'b, W> {
     map: &'a Bitmap<'b, W>,
     row: u32,
@@ -303,7 +303,7 @@ impl<W: Words> Cursor<'_, '_, W> {
         Some(row * 32 + word.trailing_zeros())
     }
 
-    /// The last clear bit in `from..to`, looked for from the end backwards.
+    /// The last clear bit in `from..to`, searched backwards from the end.
     #[inline]
     fn last_clear(&mut self, from: u32, to: u32) -> Option<u32> {
         if from >= to {
@@ -437,7 +437,7 @@ mod tests {
         let map = Bitmap::new(&words, 0, 1, 128);
         let runs: Vec<(u32, u32)> =
             [3, 30, 33, 1, 40, 21].into_iter().map(|n| (map.take(n).unwrap(), n)).collect();
-        // First fit into an empty map: each run begins where the one before ended.
+        // First fit into an empty map: each run begins where the previous one ended.
         let mut next = 0;
         for &(start, len) in &runs {
             assert_eq!(start, next);

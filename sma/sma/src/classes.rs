@@ -1,8 +1,8 @@
-//! Which sizes a heap hands out.
+//! The sizes that a heap hands out.
 //!
 //! Only the last, partial block of a request is rounded. The paper allows powers of two; since a
-//! region may be trimmed to any number of units (see [`crate::engine`]), the finer rules cost no
-//! further state and lower the internal fragmentation, the largest cause of waste in Figure 11.
+//! region may be trimmed to any number of units (see [`crate::engine`]), the finer rules need no
+//! more state and lower the internal fragmentation, the largest cause of waste in Figure 11.
 
 mod sealed {
     pub trait Sealed {}
@@ -19,13 +19,13 @@ pub trait Classes: sealed::Sealed {
     /// All pools, each made by `make`.
     #[doc(hidden)]
     fn fill<T>(make: impl FnMut(usize) -> T) -> Self::PerClass<T>;
-    /// As `PerClass`, and one for a block.
+    /// As `PerClass`, plus one for a block.
     #[doc(hidden)]
     type PerSize<T>: AsRef<[T]>;
     /// All of them, each made by `make`.
     #[doc(hidden)]
     fn fill_sizes<T>(make: impl FnMut(usize) -> T) -> Self::PerSize<T>;
-    /// The pool of a size of up to 16 units, rounded or not; that of 16 is the last.
+    /// The pool of a size of up to 16 units, rounded or not; that of 16 units is the last.
     #[doc(hidden)]
     fn pool(units: u32) -> usize;
     /// The rounded size of pool `index`, the inverse of `pool`.
@@ -49,12 +49,12 @@ pub trait Classes: sealed::Sealed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PowerOfTwo;
 
-/// Powers of two and three quarters of them: at most one region more per operation, and at most a
-/// third of a request lost where the paper's rule loses a half.
+/// Powers of two and three quarters of them: at most one more region per operation; at most a third
+/// of a request is lost, against a half under the paper's rule.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreeQuarters;
 
-/// Every multiple of the granule: nothing lost but the last granule's rest.
+/// Every multiple of the granule: only the rest of the last granule is lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact;
 

@@ -1,4 +1,4 @@
-//! What can go wrong: each case with its value, its rule and, where there is one, its remedy.
+//! Errors: each case with its value, its rule and, where there is one, its remedy.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ pub enum InitError {
         /// The most this type of heap can manage.
         limit: usize,
     },
-    /// The state memory is short.
+    /// The memory for the state is too small.
     StateTooSmall {
         /// Words given.
         words: usize,
@@ -53,25 +53,25 @@ impl fmt::Display for InitError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// Zero bytes were asked for.
+    /// Zero bytes were requested.
     ZeroSize,
     /// The size cannot be rounded up without overflow, or exceeds the region.
     TooLarge {
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: usize,
         /// The region's size.
         limit: usize,
     },
-    /// The alignment is no power of two, larger than a block, or larger than the region's own.
+    /// The alignment is not a power of two, or is larger than a block or than the region's own.
     Alignment {
-        /// Bytes asked for.
+        /// The requested alignment in bytes.
         align: usize,
-        /// The largest alignment this heap can give.
+        /// The largest alignment that this heap can provide.
         limit: usize,
     },
     /// No free piece is large enough.
     Exhausted {
-        /// Bytes asked for, rounded.
+        /// Bytes requested, rounded.
         bytes: usize,
     },
 }
@@ -99,7 +99,7 @@ impl fmt::Display for AllocError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FreeError {
-    /// The size given is zero, or no size at all: more than the region.
+    /// The size given is zero or impossible: larger than the region.
     Size {
         /// Bytes given.
         bytes: usize,
@@ -109,7 +109,7 @@ pub enum FreeError {
         /// The address.
         address: usize,
     },
-    /// The pointer is no multiple of the granule.
+    /// The pointer is not a multiple of the granule.
     Misaligned {
         /// Bytes from the start of the region.
         offset: usize,

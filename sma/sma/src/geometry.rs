@@ -1,8 +1,8 @@
-//! What follows from the block size: granule, units per block, classes, and the layout of the
-//! state in words.
+//! What follows from the block size: granule, units per block, classes, and the layout of the state
+//! in words.
 //!
 //! A block has at most 16 units, so that one 32-bit tag describes it (paper, section 3.2.3) and a
-//! 4-bit position finds the tag. Larger blocks therefore have larger granules.
+//! 4-bit position locates the tag. Larger blocks therefore have larger granules.
 
 /// The smallest and the largest block size in bytes.
 pub const BLOCK_BYTES_MIN: usize = 32;
@@ -34,16 +34,16 @@ impl<const BLOCK: usize> Geometry<BLOCK> {
     /// Bits of a tag position, rounded up to a power of two so that none straddles a word.
     pub const POSITION_BITS: u32 = Self::CLASSES.next_power_of_two();
 
-    /// Words of a row: what 32 blocks need. A row holds their part of the free-block bitmap, then
+    /// Words per row, which covers 32 blocks. A row holds their part of the free-block bitmap, then
     /// their full bits, then their tag positions, so that no offset depends on the region's size.
     pub const ROW: u32 = 2 + Self::POSITION_BITS;
 
-    /// Rows for so many blocks.
+    /// Rows for this many blocks.
     pub const fn rows(blocks: u32) -> u32 {
         blocks.div_ceil(32)
     }
 
-    /// The bitmap's word of row 0; the list heads come before it.
+    /// The bitmap's word in row 0; the list heads come before it.
     pub const BITMAP: u32 = Self::CLASSES;
 
     /// The word of a block's full bit, which is bit `block % 32`.

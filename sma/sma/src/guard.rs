@@ -2,14 +2,14 @@
 
 use crate::words::Words;
 
-/// Why a free does not fit the record.
+/// Why a free does not match the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// Nothing is allocated there.
     Free,
     /// The granule is inside an allocation.
     Interior,
-    /// An allocation starts there, of another size.
+    /// An allocation of another size starts there.
     Size,
 }
 
@@ -29,7 +29,7 @@ pub trait Guard: sealed::Sealed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checked;
 
-/// A free must be right; that is the caller's duty. No state.
+/// Frees must be correct; that is the caller's duty. No state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unchecked;
 
@@ -41,7 +41,7 @@ impl Guard for Unchecked {
     const CHECKED: bool = false;
 }
 
-/// Words of one bit per granule.
+/// Words needed for one bit per granule.
 pub const fn map_words(granules: u32) -> u32 {
     granules.div_ceil(32)
 }
@@ -68,7 +68,7 @@ impl<'a, W: Words> Record<'a, W> {
         self.starts + map_words(self.granules) + granule / 32
     }
 
-    /// Forgets everything.
+    /// Clears the record.
     pub fn reset(&self) {
         for word in 0..2 * map_words(self.granules) {
             self.words.store(self.starts + word, 0);
@@ -82,7 +82,7 @@ impl<'a, W: Words> Record<'a, W> {
         self.words.set(self.start(granule), 1 << (granule % 32));
     }
 
-    /// Strikes an allocation out, or says why it is none. Of two cores that try, one wins.
+    /// Removes an allocation, or says why there is none. If two cores try, one of them wins.
     pub fn unmark(&self, granule: u32, units: u32) -> Result<(), Misfit> {
         if !self.starts_at(granule) {
             return Err(if self.is_inside(granule) { Misfit::Interior } else { Misfit::Free });
@@ -125,7 +125,7 @@ impl<'a, W: Words> Record<'a, W> {
         }
     }
 
-    /// Whether the nearest mark before the granule is a start. Only errors pay for this walk.
+    /// Whether the nearest mark before the granule is a start. Only errors incur this walk.
     fn is_inside(&self, granule: u32) -> bool {
         for before in (0..granule).rev() {
             if self.ends_at(before) {

@@ -1,5 +1,5 @@
-//! A 4-byte size header before each allocation: what remains when pointers must be plain and
-//! nobody remembers sizes (the paper's "size tag elimination turned off").
+//! A 4-byte size header before each allocation: for plain pointers when the caller does not keep
+//! sizes (the paper's "size tag elimination turned off").
 
 use crate::arena::{Arena, RawArena};
 use crate::error::{AllocError, FreeError};
@@ -12,7 +12,7 @@ pub const HEADER_BYTES: usize = 4;
 ///
 /// Build the heap below with [`Heap::in_place_for_headers`](crate::Heap::in_place_for_headers) or
 /// [`Heap::new_for_headers`](crate::Heap::new_for_headers); then allocations are aligned to 8,
-/// else to 4.
+/// otherwise to 4.
 #[derive(Debug)]
 pub struct Headed<A>(A);
 
@@ -54,7 +54,7 @@ impl<A: RawArena> Headed<A> {
     /// In a checked heap, every misuse by name, an overwritten header included.
     ///
     /// # Safety
-    /// Nobody may use the memory afterwards. In an unchecked heap `ptr` must come from `alloc` of
+    /// The memory must not be used afterwards. In an unchecked heap `ptr` must come from `alloc` of
     /// this heap and not be freed yet.
     #[inline]
     pub unsafe fn free(&self, ptr: NonNull<u8>) -> Result<(), FreeError> {
@@ -63,7 +63,7 @@ impl<A: RawArena> Headed<A> {
             .ok_or(FreeError::Foreign { address })?;
         let granule = self.0.granule_of(region)?;
         if !self.0.is_start(granule) {
-            // Refused by any size: the error says whether it is free or inside something.
+            // Refused whatever the size: the error says whether it is free or inside an allocation.
             self.0.unmark(granule, 1)?;
         }
         // SAFETY: an allocation of this heap starts here, or so the caller promises.
@@ -72,7 +72,7 @@ impl<A: RawArena> Headed<A> {
             return Err(FreeError::Size { bytes: units as usize * A::GRANULE });
         }
         self.0.unmark(granule, units)?;
-        // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
+        // SAFETY: recorded as allocated in a checked heap; promised by the caller otherwise.
         unsafe { self.0.give(granule, units) };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! [`Heap`]: the engine with a base address, an owner of memory and, if wished, checks.
+//! [`Heap`]: the engine with a base address, ownership of memory and optional checks.
 
 use crate::arena::RawArena;
 use crate::classes::{Classes, PowerOfTwo};
@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 ///
 /// - `BLOCK`: bytes of a block, a power of two from 32 to 1,024. Smaller blocks waste less,
 ///   larger ones need less state.
-/// - `C`: which sizes there are: [`PowerOfTwo`], [`ThreeQuarters`](crate::ThreeQuarters) or
+/// - `C`: the available sizes: [`PowerOfTwo`], [`ThreeQuarters`](crate::ThreeQuarters) or
 ///   [`Exact`](crate::Exact).
 /// - `G`: [`Checked`] or [`Unchecked`](crate::Unchecked) frees.
 /// - `K`: [`Short`] links up to 65,536 granules or [`Long`](crate::Long) ones up to 1 MB.
@@ -37,7 +37,7 @@ pub struct Heap<
     rules: PhantomData<G>,
 }
 
-/// A heap for several cores with one lock around lists and tags.
+/// A heap for several cores with one lock for lists and tags.
 #[cfg(target_has_atomic = "32")]
 pub type Coarse<
     'm,
@@ -48,7 +48,7 @@ pub type Coarse<
     L = crate::SpinLock,
 > = Heap<'m, BLOCK, C, G, K, crate::CoarseLock<L>>;
 
-/// A heap for several cores with a lock per size class: the list heads themselves
+/// A heap for several cores with one lock per size class: the list heads themselves
 /// ([`HeadLocks`](crate::HeadLocks)), or locks of your own ([`FineLocks`](crate::FineLocks)).
 #[cfg(target_has_atomic = "32")]
 pub type Fine<
@@ -60,8 +60,8 @@ pub type Fine<
     S = crate::HeadLocks,
 > = Heap<'m, BLOCK, C, G, K, S>;
 
-// SAFETY: a local heap owns its memory alone and may move to another core; shared ones are made
-// of atomics and locks.
+// SAFETY: a local heap owns its memory exclusively and may move to another core; shared ones
+// consist of atomics and locks.
 unsafe impl<const BLOCK: usize, C, G, K, S: Sharing + Send> Send for Heap<'_, BLOCK, C, G, K, S> {}
 // SAFETY: shared words are atomic, and `Engine` orders the rest by locks.
 #[cfg(target_has_atomic = "32")]
@@ -70,7 +70,7 @@ unsafe impl<const BLOCK: usize, C, G, K, S: Sharing + Sync> Sync for Heap<'_, BL
 {
 }
 
-/// Words of state a heap of `region_bytes` needs.
+/// Words of state that a heap of `region_bytes` needs.
 ///
 /// With `BLOCK` 128 and unchecked frees: 10 words (40 bytes) at 4 kB, 28 words at 16 kB.
 pub const fn state_words<const BLOCK: usize, G: Guard>(region_bytes: usize) -> usize {
@@ -87,13 +87,13 @@ where
     S: Sharing,
     S::Words: FromPointer,
 {
-    /// The largest region this type manages.
+    /// The largest region that this type manages.
     pub const REGION_BYTES_MAX: usize = {
         let reach = Geometry::<BLOCK>::GRANULE << K::BITS;
         if reach < REGION_BYTES_MAX { reach } else { REGION_BYTES_MAX }
     };
 
-    /// Manages `region`, with the state in memory of its own: the paper's layout.
+    /// Manages `region`, with the state in separate memory: the paper's layout.
     ///
     /// # Errors
     /// A region without a whole block or beyond [`Self::REGION_BYTES_MAX`], or too little state.
@@ -102,7 +102,7 @@ where
         state: &'m mut [MaybeUninit<u32>],
     ) -> Result<Self, InitError> {
         let (base, bytes) = trim(NonNull::from(&mut *region).cast(), region.len(), 0);
-        // SAFETY: both slices are borrowed for as long as the heap lives; `trim` stays inside.
+        // SAFETY: both slices are borrowed for the heap's lifetime; `trim` stays inside.
         unsafe { Self::build(base, bytes, NonNull::from(&mut *state).cast(), state.len()) }
     }
 
@@ -112,7 +112,7 @@ where
     /// # Errors
     /// As [`Self::new`].
     pub fn in_place(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, InitError> {
-        // SAFETY: the region is borrowed for as long as the heap lives.
+        // SAFETY: the region is borrowed for the heap's lifetime.
         unsafe { Self::from_raw(NonNull::from(&mut *region).cast(), region.len()) }
     }
 
@@ -122,19 +122,19 @@ where
     /// As [`Self::new`].
     ///
     /// # Safety
-    /// `base..base + bytes` must be memory that nobody else uses while the heap lives.
+    /// `base..base + bytes` must be memory that nobody else uses during the heap's lifetime.
     pub unsafe fn from_raw(base: NonNull<u8>, bytes: usize) -> Result<Self, InitError> {
         // SAFETY: the caller's promise.
         unsafe { Self::in_place_skewed(base, bytes, 0) }
     }
 
-    /// As [`Self::in_place`], placed so that payloads behind the 4-byte headers of
+    /// As [`Self::in_place`], placed so that payloads after the 4-byte headers of
     /// [`Headed`](crate::Headed) are aligned to 8.
     ///
     /// # Errors
     /// As [`Self::new`].
     pub fn in_place_for_headers(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, InitError> {
-        // SAFETY: the region is borrowed for as long as the heap lives.
+        // SAFETY: the region is borrowed for the heap's lifetime.
         unsafe { Self::in_place_skewed(NonNull::from(&mut *region).cast(), region.len(), 4) }
     }
 
@@ -159,7 +159,7 @@ where
         state: &'m mut [MaybeUninit<u32>],
     ) -> Result<Self, InitError> {
         let (base, bytes) = trim(NonNull::from(&mut *region).cast(), region.len(), 4);
-        // SAFETY: both slices are borrowed for as long as the heap lives; `trim` stays inside.
+        // SAFETY: both slices are borrowed for the heap's lifetime; `trim` stays inside.
         unsafe { Self::build(base, bytes, NonNull::from(&mut *state).cast(), state.len()) }
     }
 
@@ -169,7 +169,7 @@ where
     /// As [`Self::new`].
     ///
     /// # Safety
-    /// As [`Self::from_raw`], for `state_words` words at `state`, aligned to 4, too.
+    /// As [`Self::from_raw`], and also for `state_words` words at `state`, aligned to 4.
     pub unsafe fn from_raw_parts(
         base: NonNull<u8>,
         bytes: usize,
@@ -195,7 +195,7 @@ where
         }
         // SAFETY: the caller's promise; the state lies in the region, which `trim` has aligned.
         let heap = unsafe { Self::build(base, bytes, base.cast(), words)? };
-        // The first allocation of an empty heap is its front: the state itself, for ever.
+        // The first allocation in an empty heap is its front: the state itself, never freed.
         let units = (words * 4).div_ceil(Geometry::<BLOCK>::GRANULE) as u32;
         let front = heap.engine.take_blocks(units);
         debug_assert_eq!(front, Some(0));
@@ -218,8 +218,8 @@ where
         if words < needed {
             return Err(InitError::StateTooSmall { words, needed });
         }
-        // SAFETY: the caller gives both for the heap's life, aligned to 4; the engine asks for
-        // words of whole blocks and of `state_words` only.
+        // SAFETY: the caller provides both for the heap's lifetime, aligned to 4; the engine
+        // accesses only words of whole blocks and the `state_words`.
         let (region, state) = unsafe {
             (
                 S::Words::from_pointer(base.cast(), Space::Region),

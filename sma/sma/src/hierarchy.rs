@@ -10,18 +10,18 @@ use core::ptr::NonNull;
 pub struct Level<'a> {
     /// Its heap, of any block size and kind.
     pub arena: &'a dyn Arena,
-    /// Cycles of an access, or any other figure of merit: smaller is better.
+    /// Access latency in cycles, or any other figure of merit: smaller is better.
     pub latency_cycles: u32,
 }
 
-/// Where an allocation should lie. Only a wish: exhausted memories are passed over.
+/// Where an allocation should lie. Only a preference: exhausted memories are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// In the fastest memory that has room.
     #[default]
     Fastest,
     /// In the slowest memory whose latency is at most this, so that faster ones stay free for
-    /// who needs them; then in slower ones.
+    /// allocations that need them; failing that, in slower ones.
     LatencyAtMost(u32),
     /// In the slowest memory.
     Slowest,
@@ -44,12 +44,12 @@ impl<'a, const N: usize> Hierarchy<'a, N> {
         &self.levels
     }
 
-    /// The level an address lies in.
+    /// The level that contains an address.
     pub fn level_of(&self, ptr: NonNull<u8>) -> Option<usize> {
         self.levels.iter().position(|level| level.arena.contains(ptr))
     }
 
-    /// The order in which levels are tried: the wished one, the slower ones, and last the faster
+    /// The order in which levels are tried: the preferred one, the slower ones, and last the faster
     /// ones, nearest first.
     fn order(&self, hint: Hint) -> impl Iterator<Item = &Level<'a>> {
         let start = match hint {
@@ -117,7 +117,7 @@ impl<const N: usize> Arena for Hierarchy<'_, N> {
     fn usable_bytes(&self, bytes: usize) -> Result<usize, AllocError> {
         let limit = self.capacity_bytes();
         let all = self.levels.iter().filter_map(|level| level.arena.usable_bytes(bytes).ok());
-        // What every level that could serve the request gives.
+        // The minimum over the levels that could serve the request.
         all.min().ok_or(if bytes == 0 {
             AllocError::ZeroSize
         } else {

@@ -24,7 +24,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | Who uses it? | one core: [`Heap`]; several: [`Fine`], or [`Coarse`] if locks are dear |
+//! | Who uses it? | one core: [`Heap`]; several: [`Fine`], or [`Coarse`] if locks are expensive |
 //! | Who remembers sizes? | you: [`Arena::free`]; the address: [`Tagged`]; a header: [`Headed`] |
 //! | Which sizes? | [`PowerOfTwo`] as in the paper; [`ThreeQuarters`], [`Exact`] waste less |
 //! | Are frees checked? | [`Checked`]: 2 bits per granule; [`Unchecked`]: your duty |
@@ -49,14 +49,14 @@
 //!
 //! # Concurrency
 //!
-//! Blocks are lock-free, lists and tags are locked by [`RawLock`]s of your choice. While another
+//! Blocks are lock-free; lists and tags are protected by [`RawLock`]s of your choice. While another
 //! core is inside an operation, a request may fail that would succeed just before or after it.
 #![no_std]
 
 #[cfg(any(test, doctest))]
 extern crate std;
 
-/// Rounds of a unit test: under Miri, which is a thousand times slower, one in two hundred.
+/// Rounds of a unit test: one in two hundred under Miri, which is a thousand times slower.
 #[cfg(test)]
 const fn rounds(all: u32) -> u32 {
     if cfg!(miri) { all / 200 } else { all }

@@ -1,14 +1,14 @@
 //! Doubly linked lists of free regions, both links of a node packed into one word (paper, section
 //! 4.2).
 //!
-//! A link is a granule number. The end of a list is marked by a node's own number, so no value is
-//! lost as a null: 16 bits reach 65,536 granules.
+//! A link is a granule number. A node's own number marks the end of a list, so no value is lost as
+//! a null: 16 bits reach 65,536 granules.
 
 use crate::words::Words;
 
 /// An empty list's head.
 pub const NIL: u32 = BUSY - 1;
-/// The bit of a head that is its lock, in heaps whose heads are locks.
+/// The lock bit of a head, in heaps whose heads are locks.
 pub const BUSY: u32 = 1 << 31;
 
 mod sealed {
@@ -17,7 +17,7 @@ mod sealed {
     impl Sealed for super::Long {}
 }
 
-/// How wide links are.
+/// The width of links.
 pub trait Links: sealed::Sealed {
     /// Bits of a link.
     const BITS: u32;
@@ -29,8 +29,8 @@ pub trait Links: sealed::Sealed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Short;
 
-/// 17-bit links, the topmost bits in the second word's two bits that no tag uses: regions up to
-/// 1 MB at every block size, for two more accesses per link.
+/// 17-bit links, with the topmost bits in the two bits of the second word that no tag uses: regions
+/// up to 1 MB at every block size, at the cost of two more accesses per link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Long;
 
@@ -49,7 +49,7 @@ pub struct Lists<'a, W, K> {
     region: &'a W,
     state: &'a W,
     stride: u32,
-    /// `BUSY` if heads are locks; whoever writes a head here has locked it.
+    /// `BUSY` if heads are locks; any code that writes a head here has locked it.
     busy: u32,
     links: core::marker::PhantomData<K>,
 }
@@ -87,7 +87,7 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
 
     #[inline(always)]
     fn set_links(&self, node: u32, previous: u32, next: u32) {
-        // A link of 16 bits needs no mask.
+        // 16-bit links need no mask.
         let low = if K::SPARE == 0 { next } else { next & 0xffff };
         self.region.store(node * self.stride, previous << 16 | low);
         if K::SPARE != 0 {
@@ -123,9 +123,9 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         self.region.update(word, of & !bits, bits);
     }
 
-    /// Puts a node before a head; the node is the new head.
+    /// Inserts a node before a head; the node becomes the new head.
     ///
-    /// No branch asks whether there is a node behind it: without one its own link is written
+    /// There is no branch on whether a node follows it: if none does, its own link is written
     /// twice. The same holds below; which neighbours exist is hard to predict.
     #[inline(always)]
     pub fn push_to(&self, head: u32, node: u32) -> u32 {
@@ -135,7 +135,7 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         node
     }
 
-    /// Takes the first node, which is `node`, out; returns the new head.
+    /// Removes the first node, which is `node`; returns the new head.
     #[inline(always)]
     pub fn pop_from(&self, node: u32) -> u32 {
         let next = self.next(node);
@@ -143,7 +143,7 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         if next == node { NIL } else { next }
     }
 
-    /// Takes a node that is not the first out.
+    /// Removes a node that is not the first.
     #[inline(always)]
     fn unlink_inner(&self, node: u32, previous: u32) {
         let next = self.next(node);
@@ -151,7 +151,7 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         self.set_previous(next, previous);
     }
 
-    /// Takes a node out, wherever it is; returns the new head.
+    /// Removes a node, wherever it is; returns the new head.
     #[inline(always)]
     pub fn unlink_from(&self, head: u32, node: u32) -> u32 {
         if head == node {
@@ -180,8 +180,8 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         self.set_head(class, self.pop_from(node));
     }
 
-    /// Takes a node out of the list of a class. The node says whether it is the first, so the
-    /// head is not read.
+    /// Removes a node from the list of a class. The node tells whether it is the first, so the head
+    /// is not read.
     #[inline(always)]
     pub fn unlink(&self, class: u32, node: u32) {
         let previous = self.previous(node);
@@ -195,7 +195,8 @@ impl<'a, W: Words, K: Links> Lists<'a, W, K> {
         }
     }
 
-    /// `unlink` without branches: what is not there is written to the node itself, or as it was.
+    /// `unlink` without branches: a write to a missing neighbour goes to the node itself, or
+    /// changes nothing.
     #[inline(always)]
     fn unlink_near(&self, class: u32, node: u32, previous: u32) {
         let (next, head) = (self.next(node), self.head(class));
@@ -234,7 +235,7 @@ mod tests {
             seed ^= seed >> 7;
             seed ^= seed << 17;
             let class = (seed >> 40 & 1) as usize;
-            // Both ends of the range of numbers, so that every bit of a link is in use.
+            // Both ends of the range of numbers, so that every bit of a link is used.
             let node =
                 if seed >> 41 & 1 == 0 { seed as u32 % 8 } else { granules - 1 - seed as u32 % 8 };
             if let Some(at) = model[class].iter().position(|&n| n == node) {

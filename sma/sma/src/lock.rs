@@ -6,35 +6,35 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// Mutual exclusion.
 ///
 /// # Safety
-/// Between `lock` and `unlock` on one core no other core's `lock` may return, and everything
-/// written before `unlock` must be visible after the next `lock`.
+/// Between `lock` and `unlock` on one core, `lock` must not return on any other core, and
+/// everything written before `unlock` must be visible after the next `lock`.
 pub unsafe trait RawLock {
-    /// An open lock.
+    /// An unlocked lock.
     fn new() -> Self;
-    /// Waits until the lock is open and closes it.
+    /// Waits until the lock is free and takes it.
     fn lock(&self);
-    /// Closes the lock if it is open, and says so. It may fail for no reason.
+    /// Takes the lock if it is free, and returns whether it did. It may fail spuriously.
     fn try_lock(&self) -> bool;
-    /// Passes the time while another core is inside; a system with a scheduler yields here.
+    /// Called while waiting for another core; a system with a scheduler yields here.
     #[inline]
     fn pause() {
         core::hint::spin_loop();
     }
-    /// Opens the lock.
+    /// Releases the lock.
     ///
     /// # Safety
-    /// The caller must have closed it.
+    /// The caller must hold it.
     unsafe fn unlock(&self);
 }
 
-/// Test and test-and-set, with growing pauses. It weighs one byte.
+/// Test-and-test-and-set, with increasing pauses. Its size is one byte.
 #[derive(Debug, Default)]
 pub struct SpinLock(AtomicBool);
 
 /// Pauses of a waiting core double up to this many `spin_loop` hints.
 const PAUSE_MAX: u32 = 64;
 
-// SAFETY: only one swap can see `false`; acquire and release order what is between.
+// SAFETY: only one swap can see `false`; acquire and release order everything in between.
 unsafe impl RawLock for SpinLock {
     fn new() -> Self {
         Self::default()
@@ -64,8 +64,8 @@ unsafe impl RawLock for SpinLock {
     }
 }
 
-/// A lock on cache lines of its own, for memories that have caches. Scratch-pads have none and
-/// need none (paper, section 4.4).
+/// A lock on cache lines of its own, for memories with caches. Scratch-pads have none and do not
+/// need it (paper, section 4.4).
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Padded<L>(L);

@@ -1,5 +1,5 @@
-//! Where memory goes: [`Metered`] counts what a heap was asked for and what it gave, and
-//! [`Waste`] names the causes of Figures 9 and 11.
+//! Where memory goes: [`Metered`] counts the bytes requested from a heap and granted by it, and
+//! [`Waste`] breaks the losses down by the causes of Figures 9 and 11.
 
 use crate::arena::Arena;
 use crate::engine::Survey;
@@ -14,23 +14,23 @@ pub struct Waste {
     pub state: usize,
     /// Size headers in live allocations.
     pub tags: usize,
-    /// Live bytes beyond those asked for, headers apart.
+    /// Live bytes beyond those requested, excluding headers.
     pub internal: usize,
-    /// Free bytes in pieces too small for the request in question, and bytes behind the last
-    /// whole block.
+    /// Free bytes in pieces too small for the request in question, and bytes after the last whole
+    /// block.
     pub external: usize,
 }
 
 impl Waste {
-    /// All of it.
+    /// The sum of all causes.
     pub const fn total(&self) -> usize {
         self.state + self.tags + self.internal + self.external
     }
 }
 
 impl Survey {
-    /// Free bytes in pieces too small for a request of `bytes`: external fragmentation as that
-    /// request sees it. All free bytes, if nothing fits and it is refused.
+    /// Free bytes in pieces too small for a request of `bytes`: external fragmentation from the
+    /// view of that request. All free bytes if nothing fits and it is refused.
     pub fn unusable_bytes(&self, bytes: usize) -> usize {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let small = self.free_regions.iter().enumerate().map(|(class, &count)| {
@@ -43,7 +43,7 @@ impl Survey {
     }
 }
 
-/// A heap that counts. For studies; it belongs to one core and weighs four words more.
+/// A heap that counts. For studies; it belongs to one core and is four words larger.
 #[derive(Debug)]
 pub struct Metered<A> {
     arena: A,
@@ -55,7 +55,7 @@ pub struct Metered<A> {
 }
 
 impl<A: Arena> Metered<A> {
-    /// Wraps a heap. `header_bytes` of every request are a header's, not the user's: 0, or
+    /// Wraps a heap. `header_bytes` of every request belong to a header, not to the user: 0, or
     /// [`HEADER_BYTES`](crate::HEADER_BYTES).
     pub const fn new(arena: A, header_bytes: usize) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl<A: Arena> Metered<A> {
         self.live.get()
     }
 
-    /// Bytes the user asked for and has not freed.
+    /// Bytes that the user requested and has not freed.
     pub fn requested_bytes(&self) -> usize {
         self.requested.get()
     }
@@ -88,13 +88,13 @@ impl<A: Arena> Metered<A> {
         self.granted.get()
     }
 
-    /// The most bytes the user ever had.
+    /// The most bytes that the user ever had.
     pub fn peak_requested_bytes(&self) -> usize {
         self.peak_requested.get()
     }
 
-    /// The losses of this moment, with external fragmentation as a request of `bytes` sees it.
-    /// `survey` is the heap's.
+    /// The losses at this moment, with external fragmentation from the view of a request of
+    /// `bytes`. `survey` is the heap's.
     pub fn waste(&self, survey: &Survey, bytes: usize) -> Waste {
         let tags = self.live.get() * self.header_bytes;
         Waste {

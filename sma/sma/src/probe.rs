@@ -1,5 +1,5 @@
-//! Counting what the algorithm touches: a [`Probe`] sees every word read or written, by address
-//! space. A heap without one is a different type and pays nothing.
+//! Counts what the algorithm touches: a [`Probe`] sees every word read or written, by address
+//! space. A heap without one is a different type and has no overhead.
 
 use crate::sharing::Sharing;
 use crate::words::{FromPointer, Words};
@@ -22,15 +22,15 @@ pub enum Access {
     Load,
     /// A write.
     Store,
-    /// A read-modify-write whose result is used: one atomic instruction on a shared heap, a load
-    /// and a store else.
+    /// A read-modify-write whose result is used: one atomic instruction on a shared heap, otherwise
+    /// a load and a store.
     Update,
     /// A read-modify-write whose result is not used, so that the core need not wait for it.
     Post,
 }
 
-/// Sees every access of a [`Watched`] heap. It has no state of its own because heaps own none to
-/// spare: keep counts in a static or in a thread-local.
+/// Sees every access of a [`Watched`] heap. It has no state of its own, to keep heaps small: keep
+/// counts in a static or in a thread-local.
 pub trait Probe {
     /// Called before the access. The default does nothing and is compiled away.
     #[inline(always)]
@@ -64,7 +64,8 @@ impl Counter {
 impl Probe for Counter {
     fn touch(space: Space, _word: u32, access: Access) {
         let cell = &COUNTS[space as usize * 4 + access as usize];
-        // Load and store, not an atomic addition: cores without one count too, on one thread.
+        // Load and store instead of an atomic addition: cores without one can count too, on one
+        // thread.
         cell.store(cell.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }

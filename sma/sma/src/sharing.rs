@@ -1,10 +1,9 @@
-//! Who may use a heap at the same time: one core, several with one lock, several with a lock per
-//! class.
+//! Who may use a heap concurrently: one core, several with one lock, several with a lock per class.
 
 use crate::words::{Plain, Words};
 
-/// How a heap is shared. Implemented by [`Local`], [`CoarseLock`], [`FineLocks`], [`HeadLocks`]
-/// and [`Watched`](crate::Watched); the words type cannot be named outside this crate.
+/// How a heap is shared. Implemented by [`Local`], [`CoarseLock`], [`FineLocks`], [`HeadLocks`] and
+/// [`Watched`](crate::Watched); the type of the words cannot be named outside this crate.
 pub trait Sharing {
     #[doc(hidden)]
     #[allow(private_bounds)]
@@ -21,24 +20,24 @@ pub trait Sharing {
     #[doc(hidden)]
     #[inline(always)]
     fn leave(&self) {}
-    /// Closes one class.
+    /// Locks one class.
     #[doc(hidden)]
     #[inline(always)]
     fn lock(&self, _class: u32) {}
-    /// Closes one class if it is open.
+    /// Locks one class if it is free.
     #[doc(hidden)]
     #[inline(always)]
     fn try_lock(&self, _class: u32) -> bool {
         true
     }
-    /// Opens one class that this core has closed.
+    /// Unlocks one class that this core has locked.
     #[doc(hidden)]
     #[inline(always)]
     fn unlock(&self, _class: u32) {}
-    /// The bit that closed heads have, if heads are locks.
+    /// The lock bit of heads, if heads are locks.
     #[doc(hidden)]
     const BUSY: u32 = 0;
-    /// Closes one class and returns its list's head.
+    /// Locks one class and returns its list's head.
     #[doc(hidden)]
     #[allow(private_bounds)]
     #[inline]
@@ -46,14 +45,14 @@ pub trait Sharing {
         self.lock(class);
         state.load(class)
     }
-    /// Closes one class if it is open, and returns its list's head.
+    /// Locks one class if it is free, and returns its list's head.
     #[doc(hidden)]
     #[allow(private_bounds)]
     #[inline]
     fn try_lock_head<W: Words>(&self, state: &W, class: u32) -> Option<u32> {
         self.try_lock(class).then(|| state.load(class))
     }
-    /// Writes the head of a class that this core has closed, and opens it.
+    /// Writes the head of a class that this core has locked, and unlocks it.
     #[doc(hidden)]
     #[allow(private_bounds)]
     #[inline]
@@ -87,7 +86,7 @@ mod shared {
     use crate::lock::{RawLock, SpinLock};
     use crate::words::{Shared, Words};
 
-    /// Several cores, one lock around lists and tags; blocks need none.
+    /// Several cores, one lock for lists and tags; blocks need none.
     #[derive(Debug, Default)]
     pub struct CoarseLock<L = SpinLock>(L);
 
@@ -106,7 +105,7 @@ mod shared {
 
         #[inline]
         fn leave(&self) {
-            // SAFETY: `enter` closed it.
+            // SAFETY: `enter` locked it.
             unsafe { self.0.unlock() }
         }
     }
@@ -141,10 +140,9 @@ mod shared {
         }
     }
 
-    /// Several cores, the heads of the lists being their own locks: one test-and-set closes a
-    /// class and reads its head, one store writes the head and opens it. So a class costs no
-    /// access more than without locks, and no state. One `L` guards the first free into a full
-    /// block.
+    /// Several cores, with the heads of the lists as their own locks: one test-and-set locks a
+    /// class and reads its head, one store writes the head and unlocks it. So a class costs no more
+    /// accesses than without locks, and no state. One `L` guards the first free into a full block.
     #[derive(Debug, Default)]
     pub struct HeadLocks<L = SpinLock>(L);
 

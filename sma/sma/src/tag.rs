@@ -10,8 +10,8 @@ pub const fn class_of(units: u32) -> u32 {
     log2(2 * units - 1)
 }
 
-/// `class_of` for 1 to 16 units. Some 64-bit processors take eight micro-operations for the number
-/// of the highest set bit, so there the answers are in a table.
+/// `class_of` for 1 to 16 units. Some 64-bit processors need eight micro-operations to find the
+/// highest set bit, so there the answers are in a table.
 #[inline(always)]
 pub const fn class_of_tail(units: u32) -> u32 {
     const CLASSES: [u8; 16] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
@@ -34,19 +34,19 @@ pub const fn bit(units: u32, position: u32, class: u32) -> u32 {
     (units | position) >> class
 }
 
-/// The last unit of the region that bit number `bit` stands for.
+/// The last unit of the region that bit `bit` stands for.
 #[inline(always)]
 pub const fn last_unit(units: u32, bit: u32) -> u32 {
     let class = units.trailing_zeros() - log2(bit);
     (((bit + 1) << class) - 1) & (units - 1)
 }
 
-/// The aligned powers of two that fill granules `from..to` of a block of `units`, for `to` a
+/// The aligned powers of two that fill granules `from..to` of a block of `units`, where `to` is a
 /// multiple of a power of two above `to - from`: what a split leaves behind (Listing 4, for any
 /// `from`). Yields granule, class and bit number.
 ///
 /// A piece's bit is odd, since it is a right child; the next piece is the nearest ancestor of the
-/// bit's successor that is one too: the successor's parent itself if a power of two was kept.
+/// bit's successor that is also one: the successor's parent itself if a power of two was kept.
 #[inline(always)]
 pub fn rest(units: u32, from: u32, to: u32, power: bool) -> impl Iterator<Item = Piece> {
     let (mut at, mut class) = (from, from.trailing_zeros());
@@ -68,7 +68,7 @@ pub fn rest(units: u32, from: u32, to: u32, power: bool) -> impl Iterator<Item =
 /// First granule, class and bit number of a region.
 pub type Piece = (u32, u32, u32);
 
-/// The aligned powers of two that units `from..from + len` consist of, for `from` a multiple of a
+/// The aligned powers of two that make up units `from..from + len`, where `from` is a multiple of a
 /// power of two of at least `len`: what a free gives back. Yields position and class.
 #[inline(always)]
 pub fn parts(from: u32, len: u32) -> impl Iterator<Item = (u32, u32)> {

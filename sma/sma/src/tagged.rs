@@ -1,21 +1,21 @@
-//! The size in unused address bits (paper, section 4.3): no header, and no size to remember.
+//! The size in unused address bits (paper, section 4.3): no header, and no size to keep.
 
 use crate::arena::RawArena;
 use crate::error::{AllocError, FreeError};
 use core::num::NonZeroU32;
 use core::ptr::NonNull;
 
-/// Bits of byte offset in a handle; the size code is above.
+/// Bits of the byte offset in a handle; the size code lies above.
 pub const OFFSET_BITS: u32 = 20;
 
-/// The 12-bit code of a size in units, rounded up: exact below 512, a float with 8 bits of
-/// fraction above. Codes grow with sizes.
+/// The 12-bit code of a size in units, rounded up: exact below 512, a float with 8 bits of fraction
+/// above. Codes increase with sizes.
 const fn encode(units: u32) -> u32 {
     if units < 512 {
         return units;
     }
     let exponent = crate::tag::log2(units) - 8;
-    // A fraction that rounds up to 512 is 256 of the next exponent: the same code.
+    // A fraction that rounds up to 512 is 256 with the next exponent: the same code.
     exponent * 256 + units.div_ceil(1 << exponent)
 }
 
@@ -28,10 +28,10 @@ const fn decode(code: u32) -> u32 {
     (code - exponent * 256) << exponent
 }
 
-/// An allocation: 20 bits of offset into the region and 12 bits of size, in the 4 bytes that a
-/// pointer takes on a 32-bit core.
+/// An allocation: 20 bits of offset into the region and 12 bits of size, in the 4 bytes of a
+/// pointer on a 32-bit core.
 ///
-/// It can be neither copied nor cloned, so that safe code frees it at most once.
+/// It can be neither copied nor cloned, so safe code frees it at most once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an allocation that nobody can free"]
 pub struct Handle(NonZeroU32);
@@ -101,7 +101,7 @@ impl<A: RawArena> Tagged<A> {
         unsafe { self.0.base().add(handle.offset()) }
     }
 
-    /// The bytes of an allocation, at least those asked for.
+    /// The bytes of an allocation, at least those requested.
     pub fn usable_bytes(&self, handle: &Handle) -> usize {
         self.units_of(handle.units()).map_or(0, |units| units as usize * A::GRANULE)
     }
@@ -112,14 +112,14 @@ impl<A: RawArena> Tagged<A> {
     /// In a checked heap, a handle that is not this heap's.
     ///
     /// # Safety
-    /// Nobody may use the memory afterwards. In an unchecked heap the handle must be this heap's.
+    /// The memory must not be used afterwards. In an unchecked heap the handle must be this heap's.
     #[inline]
     pub unsafe fn free(&self, handle: Handle) -> Result<(), FreeError> {
         // SAFETY: the caller's promise.
         unsafe { self.free_bits(handle.0.get()) }
     }
 
-    /// Frees what the bits of a handle say; for C.
+    /// Frees the allocation that a handle's bits describe; for C.
     ///
     /// # Errors
     /// In a checked heap, every misuse by name.
@@ -145,7 +145,7 @@ impl<A: RawArena> Tagged<A> {
             (offset / A::GRANULE) as u32
         };
         self.0.unmark(granule, units)?;
-        // SAFETY: recorded as allocated in a checked heap, promised by the caller in others.
+        // SAFETY: recorded as allocated in a checked heap; promised by the caller otherwise.
         unsafe { self.0.give(granule, units) };
         Ok(())
     }

@@ -1,42 +1,42 @@
 //! Memory as an array of 32-bit words: the only module that dereferences raw pointers for the
-//! algorithm. Everything above names words by number.
+//! algorithm. Everything above it refers to words by number.
 
 use core::ptr::NonNull;
 
 /// An array of 32-bit words. `set` and `clear` are read-modify-write operations that return the
 /// word as it was before.
 pub trait Words {
-    /// True if an access more costs less than a branch that may be mispredicted.
+    /// True if an extra access costs less than a branch that may be mispredicted.
     const NEAR: bool = false;
 
     /// Reads word `index`.
     fn load(&self, index: u32) -> u32;
     /// Writes word `index`.
     fn store(&self, index: u32, value: u32);
-    /// Sets `bits` and returns the word before.
+    /// Sets `bits` and returns the previous word.
     fn set(&self, index: u32, bits: u32) -> u32;
-    /// Clears `bits` and returns the word before.
+    /// Clears `bits` and returns the previous word.
     fn clear(&self, index: u32, bits: u32) -> u32;
 
-    /// Reads word `index`, and after it what others wrote before their last update of it.
+    /// Reads word `index`; what others wrote before their last update of it is visible afterwards.
     #[inline(always)]
     fn load_acquire(&self, index: u32) -> u32 {
         self.load(index)
     }
 
-    /// Sets `bits`; nobody asks for the word before.
+    /// Sets `bits` without returning the previous word.
     #[inline(always)]
     fn raise(&self, index: u32, bits: u32) {
         self.set(index, bits);
     }
 
-    /// Clears `bits`; nobody asks for the word before.
+    /// Clears `bits` without returning the previous word.
     #[inline(always)]
     fn lower(&self, index: u32, bits: u32) {
         self.clear(index, bits);
     }
 
-    /// Writes word `index` after everything written before.
+    /// Writes word `index` after all earlier writes.
     #[inline(always)]
     fn publish(&self, index: u32, value: u32) {
         self.store(index, value);
@@ -55,8 +55,8 @@ pub trait Words {
         self.set(index, set);
     }
 
-    /// Reads the low (`false`) or high (`true`) half of word `index`. Halves are what packed
-    /// links are made of; they never race with accesses to the whole word.
+    /// Reads the low (`false`) or high (`true`) half of word `index`. Packed links are halves;
+    /// accesses to them never race with accesses to the whole word.
     #[inline(always)]
     fn load_half(&self, index: u32, high: bool) -> u32 {
         let word = self.load(index);
@@ -73,7 +73,7 @@ pub trait Words {
     }
 }
 
-/// The number of the half word that is the high or low half of word `index`.
+/// The number of the half word that is the low or high half of word `index`.
 #[inline(always)]
 const fn half(index: u32, high: bool) -> usize {
     index as usize * 2 + (high != cfg!(target_endian = "big")) as usize
@@ -84,9 +84,9 @@ pub trait FromPointer {
     /// Wraps memory.
     ///
     /// # Safety
-    /// `start` must be aligned to 4 and point to memory that is valid for reads and writes of
-    /// every word this value is ever asked for, for as long as the value lives, and that nobody
-    /// else writes at the same time except through the same kind of words.
+    /// `start` must be aligned to 4 and point to memory that is valid for reads and writes of every
+    /// word ever accessed through this value, for as long as the value lives, and that nobody else
+    /// writes at the same time except through the same kind of words.
     unsafe fn from_pointer(start: NonNull<u32>, space: crate::Space) -> Self;
 }
 
@@ -97,7 +97,7 @@ pub struct Plain(NonNull<u32>);
 impl Plain {
     #[inline(always)]
     fn at(&self, index: u32) -> *mut u32 {
-        // SAFETY: `from_pointer` promises that every word asked for lies in the memory.
+        // SAFETY: `from_pointer` promises that every accessed word lies in the memory.
         unsafe { self.0.as_ptr().add(index as usize) }
     }
 }
@@ -158,8 +158,8 @@ impl Words for Plain {
 
 /// Memory that several cores use at once.
 ///
-/// Loads and stores are relaxed: lists, tags and positions are ordered by the locks, and the
-/// bitmap is only trusted after its read-modify-write, which acquires and releases.
+/// Loads and stores are relaxed: lists, tags and positions are ordered by the locks, and the bitmap
+/// is only trusted after its read-modify-write, which acquires and releases.
 #[cfg(target_has_atomic = "32")]
 #[derive(Debug)]
 pub struct Shared(NonNull<u32>);
@@ -179,15 +179,15 @@ mod shared {
     impl Shared {
         #[inline(always)]
         fn at(&self, index: u32) -> &AtomicU32 {
-            // SAFETY: `from_pointer` promises that every word asked for lies in the memory, is
+            // SAFETY: `from_pointer` promises that every accessed word lies in the memory, is
             // aligned, lives as long as `self`, and is accessed by atomics only.
             unsafe { AtomicU32::from_ptr(self.0.as_ptr().add(index as usize)) }
         }
 
         #[inline(always)]
         fn half_at(&self, index: u32, high: bool) -> &AtomicU16 {
-            // SAFETY: half of a word as in `at`; whoever uses halves holds the lock that orders
-            // them with accesses to the whole word.
+            // SAFETY: half of a word as in `at`; callers hold the lock that orders accesses to
+            // halves with accesses to the whole word.
             unsafe { AtomicU16::from_ptr(self.0.as_ptr().cast::<u16>().add(half(index, high))) }
         }
     }

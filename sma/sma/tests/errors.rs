@@ -1,4 +1,4 @@
-//! Misuse: each case has its error, and the heap is as it was.
+//! Misuse: each case has its error and leaves the heap unchanged.
 #![allow(missing_docs)]
 
 use rig::memory::Memory;
@@ -16,7 +16,7 @@ fn with_heap(test: impl FnOnce(&Kilo<'_>)) {
     test(&Kilo::new(region, state).unwrap());
 }
 
-/// Frees and asserts the error and that nothing changed.
+/// Frees and asserts the error and that nothing has changed.
 fn refused(heap: &Kilo<'_>, ptr: NonNull<u8>, bytes: usize, error: FreeError) {
     let before = heap.survey();
     // SAFETY: a checked heap; every call here is wrong and must be refused.
@@ -187,7 +187,7 @@ fn regions_that_cannot_make_a_heap_are_refused_with_the_limits() {
 fn a_region_too_small_for_its_own_state_is_refused() {
     let mut memory = Memory::new(128, 0);
     // Checked: 4 heads, 1 + 1 + 4 words of maps, two words of checks are 48 bytes; one block is
-    // enough for that but 96 bytes are no block.
+    // enough for that, but 96 bytes are not a block.
     let needed = 128;
     assert_eq!(
         Kilo::in_place(&mut memory.region()[..96]).err(),

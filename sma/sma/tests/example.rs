@@ -1,4 +1,4 @@
-//! The example of the documentation runs.
+//! Runs the example from the documentation.
 
 #[path = "../examples/ten_lines.rs"]
 mod ten_lines;

@@ -1,4 +1,4 @@
-//! What lies on top of a heap: handles, headers, hierarchies, adapters, counters.
+//! The layers on top of a heap: handles, headers, hierarchies, adapters, counters.
 #![allow(missing_docs)]
 
 use rig::memory::Memory;
@@ -208,10 +208,10 @@ fn waste_adds_up_to_what_is_neither_free_nor_asked_for() {
             assert_eq!(metered.requested_bytes(), live.values().map(|l| l.1).sum::<usize>());
             assert_eq!(waste.state, 40);
             assert_eq!(waste.tags, live.len() * 4);
-            // Every byte of the region is asked for, lost inside, a header, or free.
+            // Every byte of the region is requested, lost inside, in a header, or free.
             let free = survey.free_bytes() as usize;
             assert_eq!(metered.requested_bytes() + waste.internal + waste.tags + free, 4096);
-            // Nothing serves a request of the whole region unless all is free.
+            // Nothing can serve a request for the whole region unless all of it is free.
             assert_eq!(waste.external, if live.is_empty() { 0 } else { free });
             assert_eq!(survey.unusable_bytes(1), 0, "one byte fits wherever anything is free");
         }
@@ -229,7 +229,7 @@ fn finer_size_rules_lose_less_inside() {
     let (two, three, exact) =
         (internal::<PowerOfTwo>(), internal::<ThreeQuarters>(), internal::<Exact>());
     assert!(exact < three && three < two);
-    // Exact loses the rest of the last granule only: bytes up to the next multiple of 8.
+    // Exact loses only the rest of the last granule: bytes up to the next multiple of 8.
     assert_eq!(exact, (1..=300usize).map(|b| b.next_multiple_of(8) - b).sum());
 }
 
@@ -241,7 +241,8 @@ fn a_probe_sees_the_words_an_operation_touches_and_a_pool_saves_them() {
     let heap = Seen::new(region, state).unwrap();
     Counter::take();
     let block = heap.alloc(128).unwrap();
-    // The search reads the bitmap's one word; the claim updates it; no region word.
+    // The search reads the bitmap's only word; the claim updates it; no word of the region is
+    // touched.
     assert_eq!(Counter::take(), [0, 0, 0, 0, 1, 0, 1, 0]);
     // SAFETY: live, and forgotten here.
     unsafe { heap.free(block, 128).unwrap() };

@@ -1,4 +1,4 @@
-//! Heaps against a naive allocator: places, overlap, alignment, accounting, coalescing.
+//! Heaps against a naive allocator: placement, overlap, alignment, accounting, coalescing.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ where
             driver.compare(heap.survey(), heap.check());
         }
     }
-    // In a small region random offsets meet every case, foreign pointers too.
+    // In a small region random offsets cover every case, including foreign pointers.
     if G::CHECKED && bytes <= 8192 && operations(quick) >= 30_000 {
         assert!(
             driver.refused.iter().all(|&n| n > 0),

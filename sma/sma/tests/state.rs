@@ -1,4 +1,4 @@
-//! What heaps weigh, to the byte.
+//! The state sizes of heaps, to the byte.
 #![allow(missing_docs)]
 
 use rig::memory::Memory;
@@ -53,8 +53,8 @@ fn local_memory_pools_add_16_bytes_a_cam_64_and_quick_lists_672() {
         // One word of three regions for each of 8, 16, 32 and 64 bytes.
         let lm = Deferred::<_, Lm<PowerOfTwo>>::new(&heap).unwrap();
         assert_eq!(lm.total_state_bytes(), plain + 4 * 4);
-        // A block and the four sizes below it, and so with one to three blocks more: seven regions
-        // and their number. For the four sizes the rest of a block: two words.
+        // A block and the four sizes below it, and the same with one to three more blocks: seven
+        // regions and their count each. For the four sizes also the rest of a block: two words.
         let quick = Deferred::<_, Quick>::new(&heap).unwrap();
         assert_eq!(quick.total_state_bytes(), plain + 4 * 5 * (7 + 1) * 4 + 4 * 2 * 4);
         // Without runs, three deep.
@@ -73,7 +73,7 @@ fn locks_weigh_what_the_lock_type_weighs() {
     let coarse = Coarse::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
     assert_eq!(coarse.total_state_bytes(), 112 + size_of::<SpinLock>());
     let (bytes, state) = memory.parts();
-    // The heads of the lists are their own locks; one more guards full blocks.
+    // The list heads are their own locks; one more guards full blocks.
     let fine = Fine::<128, PowerOfTwo, Unchecked>::new(bytes, state).unwrap();
     assert_eq!(fine.total_state_bytes(), 112 + size_of::<SpinLock>());
     let (bytes, state) = memory.parts();

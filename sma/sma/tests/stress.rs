@@ -1,4 +1,4 @@
-//! Threads on one shared heap, with canaries in every allocation and frees on other threads.
+//! Threads on one shared heap, with canaries in every allocation and frees by other threads.
 #![allow(missing_docs)]
 
 use rig::memory::Memory;
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const THREADS: u64 = 4;
 
-/// A lock of a system with a scheduler: waiting threads step aside.
+/// A lock for a system with a scheduler: waiting threads yield.
 struct Yielding(AtomicBool);
 
-// SAFETY: only one swap can see `false`; acquire and release order what is between.
+// SAFETY: only one swap can see `false`; acquire and release order everything in between.
 unsafe impl RawLock for Yielding {
     fn new() -> Self {
         Self(AtomicBool::new(false))
@@ -43,7 +43,7 @@ struct Item {
     canary: u8,
 }
 
-// SAFETY: the memory belongs to whoever has the item.
+// SAFETY: the memory belongs to the holder of the item.
 unsafe impl Send for Item {}
 // SAFETY: an item is only read.
 unsafe impl Sync for Item {}
@@ -63,7 +63,7 @@ impl Item {
     }
 
     fn free(self, arena: &dyn Arena) {
-        // SAFETY: a live allocation of that many bytes, gone with `self`.
+        // SAFETY: a live allocation of that many bytes, consumed with `self`.
         unsafe {
             let bytes = std::slice::from_raw_parts(self.ptr.as_ptr(), self.bytes);
             assert!(bytes.iter().all(|&b| b == self.canary), "the canary died");
@@ -72,8 +72,8 @@ impl Item {
     }
 }
 
-/// Where threads leave allocations for each other. Not a std mutex: the thread sanitizer sees
-/// only locks that are compiled with it.
+/// Where threads leave allocations for each other. Not a std mutex: the thread sanitizer sees only
+/// locks that are compiled with it.
 struct Market(Yielding, UnsafeCell<Vec<Item>>);
 
 // SAFETY: the lock is held for every access.
@@ -128,7 +128,8 @@ macro_rules! stress {
                     scope.spawn(move || work(&$view, market, seed))
                 };
                 let threads: Vec<_> = (0..THREADS).map(spawn).collect();
-                // Joined by hand: the end of a scope is no event the thread sanitizer sees.
+                // Joined explicitly: the thread sanitizer does not see the end of a scope as an
+                // event.
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             });
             for item in market.1.into_inner() {
@@ -175,7 +176,7 @@ fn of_two_racing_frees_one_is_refused() {
     for round in 0..operations(500) {
         let bytes = 1 + round % 300;
         let item = Item { ptr: heap.alloc(bytes).unwrap(), bytes, canary: 0 };
-        // A reference to an item goes to the other thread.
+        // The other thread gets a reference to the item.
         let item = &item;
         let free = || {
             // SAFETY: a checked heap; the memory is not used.

@@ -1,6 +1,5 @@
-//! Scaling in virtual time: cores that do nothing but allocate and free on one shared memory, as
-//! in Figure 13, without depending on how many cores the host has or how busy they are.
-//! `rig::cores` says how.
+//! Scaling in virtual time: cores that only allocate and free on one shared memory, as in Figure
+//! 13, independent of how many cores the host has and how busy they are. See `rig::cores`.
 #![allow(missing_docs)]
 #![cfg(not(miri))]
 
@@ -66,7 +65,7 @@ macro_rules! cycles {
     }};
 }
 
-/// Cycles with one lock and with fine ones, without pools and then with them.
+/// Cycles with one lock and with fine-grained ones, first without pools and then with them.
 fn four_ways(profile: &Profile, cores: usize) -> [u64; 4] {
     [
         cycles!(CoarseLock, profile, cores, false),
@@ -76,8 +75,8 @@ fn four_ways(profile: &Profile, cores: usize) -> [u64; 4] {
     ]
 }
 
-/// One lock remains ahead where one size has nearly all the traffic ("tiny") or where blocks fill
-/// up all the time, so that tags come and go under all locks ("steady").
+/// One lock stays faster where one size has nearly all the traffic ("tiny") or where blocks fill up
+/// all the time, so that tags come and go under all locks ("steady").
 #[test]
 fn fine_locks_scale_further_than_one_lock_and_pools_beat_none() {
     println!("cycles for {PAIRS} pairs of each profile; speed-up over one core in brackets");
@@ -85,7 +84,7 @@ fn fine_locks_scale_further_than_one_lock_and_pools_beat_none() {
     let mut all = Vec::new();
     for cores in 1..=4 {
         let mut row = [0; 4];
-        // Side by side: in a run of its own, no more than one core's thread is awake.
+        // Run in parallel: within each run only one core's thread is awake at a time.
         let measured = std::thread::scope(|scope| {
             let profiles = PROFILES.each_ref();
             let runs = profiles.map(|profile| scope.spawn(move || four_ways(profile, cores)));

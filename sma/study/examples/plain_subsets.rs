@@ -1,10 +1,10 @@
-//! Subsets of traces as plain text, which the benches of `sma/sma` replay.
+//! Writes subsets of traces as plain text, which the benches of `sma/sma` replay.
 //!
 //! `cargo run --release -p mallacc-study --example plain_subsets -- traces out`
 //!
-//! Writes `out/BYTES-NAME.txt`: subsets of a program for a memory, an operation a line: slot and
-//! bytes, 0 bytes for a free. As many subsets, one after the other, as have 100,000 operations
-//! together, because a processor learns the branches of a shorter replay by heart.
+//! Writes `out/BYTES-NAME.txt`: subsets of a program for a memory, one operation per line: slot and
+//! bytes, 0 bytes for a free. It writes as many subsets in succession as make up 100,000
+//! operations, because a processor memorises the branches of a shorter replay.
 #![allow(missing_docs)]
 
 use mallacc_study::Op;

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p mallacc-study --example waste_causes -- traces`
 //!
-//! *small* and *large* are the same subsets without the requests above, or up to, a block: so it
-//! shows whether regions within blocks or runs of blocks lose more than dlmalloc's chunks.
+//! *small* and *large* are the same subsets without the requests above, or up to, a block: they
+//! show whether regions within blocks or runs of blocks lose more than dlmalloc's chunks.
 #![allow(missing_docs)]
 
 use mallacc_study::figures::Input;
@@ -15,7 +15,7 @@ use std::path::Path;
 const BYTES: u32 = 16 << 10;
 const BLOCK: u32 = 128;
 
-/// The subset with other sizes; those that become 0 are left out.
+/// The subset with changed sizes; those that become 0 are left out.
 fn changed(subset: &Subset, size: impl Fn(u32) -> u32) -> Subset {
     let mut kept = vec![false; subset.slots as usize];
     let mut ops = Vec::new();
@@ -34,7 +34,7 @@ fn changed(subset: &Subset, size: impl Fn(u32) -> u32) -> Subset {
     Subset { ops, ..subset.clone() }
 }
 
-/// Mean percent of the memory over subsets: state, tags, internal, external, all.
+/// Mean percentage of the memory over subsets: state, tags, internal, external, total.
 fn mean(kind: Kind, subsets: &[Subset]) -> [f64; 5] {
     let mut sum = [0.0; 5];
     let done: Vec<_> = subsets.iter().filter_map(|subset| replay(kind, BYTES, subset)).collect();

@@ -1,5 +1,5 @@
-//! Subsets as the driver reads them: 32-bit little-endian numbers, so that it computes nothing of
-//! its own between two calls.
+//! Subsets in the form that the driver reads: 32-bit little-endian numbers, so that it computes
+//! nothing of its own between two calls.
 //!
 //! ```text
 //! number of subsets, then for each: slots, number of operations, operations
@@ -13,12 +13,12 @@ use crate::subset::{Op, Subset};
 pub struct Compiled {
     /// Slots in use.
     pub slots: u32,
-    /// Slot and bytes; 0 bytes free it.
+    /// Slot and bytes; 0 bytes frees it.
     pub ops: Vec<(u32, u32)>,
 }
 
 impl Compiled {
-    /// At most `limit` operations of a subset; what is live then is freed after them.
+    /// At most `limit` operations of a subset; what is still live is freed after them.
     pub fn new(subset: &Subset, limit: usize) -> Self {
         let mut live = vec![false; subset.slots as usize];
         let mut ops = Vec::new();
@@ -49,7 +49,7 @@ pub fn write(subsets: &[Compiled]) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// From bytes; none if they are not what `write` wrote.
+/// From bytes; `None` if `write` did not write them.
 pub fn read(bytes: &[u8]) -> Option<Vec<Compiled>> {
     let mut words = bytes.chunks_exact(4).map(|word| {
         let mut bytes = [0; 4];

@@ -1,4 +1,4 @@
-//! The tables and figures, from replays and from what was measured elsewhere.
+//! The tables and figures, computed from replays and from values measured elsewhere.
 
 use crate::paper;
 use crate::replay::{Replayed, Waste, replay};
@@ -11,7 +11,7 @@ use traces::{Trace, TraceError};
 /// A program's trace.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The paper's short name, as `gcc`.
+    /// The paper's short name, such as `gcc`.
     pub name: String,
     /// Its allocations and frees.
     pub whole: Whole,
@@ -33,9 +33,9 @@ impl Input {
     }
 }
 
-/// What a kind did with all subsets of all inputs at one memory size.
+/// The results of each kind on all subsets of all inputs at one memory size.
 pub struct Replays {
-    /// Bytes of memory.
+    /// Memory size in bytes.
     pub bytes: u32,
     kinds: Vec<Kind>,
     names: Vec<String>,
@@ -61,7 +61,7 @@ impl Replays {
         }
     }
 
-    /// Percent of the memory, by input, of every subset.
+    /// Percentage of the memory, for every subset of an input.
     fn percent(&self, input: usize, kind: usize, part: impl Fn(&Waste) -> f64) -> Vec<f64> {
         let of = |done: &Replayed| part(&done.waste) * 100.0 / f64::from(self.bytes);
         self.done[input][kind].iter().map(of).collect()
@@ -75,7 +75,7 @@ impl Replays {
         Cell::mean(&means).value
     }
 
-    /// Percent of the memory: the mean over inputs of what was wasted when requests were refused.
+    /// Percentage of the memory: the mean over inputs of the waste at the moments of refusals.
     fn at_refusals(&self, kind: usize) -> Option<f64> {
         let of = |kinds: &Vec<Vec<Replayed>>| {
             let values: Vec<f64> = kinds[kind].iter().filter_map(|done| done.at_refusals).collect();
@@ -147,7 +147,7 @@ impl Replays {
     }
 }
 
-/// A table without rows yet, of shares of the memory.
+/// An empty table of percentages of the memory.
 fn waste(id: &'static str, title: &str, kinds: &[Kind]) -> Table {
     Table {
         id,
@@ -210,7 +210,7 @@ pub struct CallCycles {
     pub free: f64,
 }
 
-/// Instructions of the code for a 32-bit processor.
+/// Code size in instructions of a 32-bit processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodeSizes {
     /// Kind and instructions.
@@ -220,8 +220,8 @@ pub struct CodeSizes {
 }
 
 impl CodeSizes {
-    /// What `make -C sma/sma code-size` counted on 2026-11-22: allocate and free, compiled for
-    /// size. A test compares it with the table of that run in `docs/sma.md`.
+    /// The counts of `make -C sma/sma code-size` on 2026-11-22: allocate and free, compiled for
+    /// size. A test compares them with the table of that run in `docs/sma.md`.
     pub fn measured() -> Self {
         Self {
             instructions: vec![
@@ -243,12 +243,12 @@ impl CodeSizes {
     }
 }
 
-/// Cycles on one core: for each program, of each kind.
+/// Cycles on one core, for each program and kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreCycles {
     /// The core's name.
     pub core: String,
-    /// By program and kind; none where it was not measured.
+    /// By program and kind; `None` where not measured.
     pub programs: Vec<Vec<Option<CallCycles>>>,
 }
 
@@ -261,7 +261,7 @@ impl CoreCycles {
     }
 }
 
-/// Tables 1 and 2: what it takes to manage a memory.
+/// Tables 1 and 2: the resources needed to manage a memory.
 pub fn resources(
     number: u32,
     bytes: u32,
@@ -308,7 +308,7 @@ pub fn resources(
     table
 }
 
-/// Figures 4 to 7: cycles of a call, with DLmalloc's as 1, which must be among the kinds.
+/// Figures 4 to 7: cycles of a call relative to DLmalloc's, which must be among the kinds.
 pub fn normalised(
     (id, title): (&'static str, &str),
     inputs: &[Input],
@@ -386,7 +386,8 @@ mod tests {
         // 30 / 60, 90 / 60, and (30 + 90) / (60 + 60).
         assert_eq!(values(0), [Some(0.5), Some(1.5), Some(1.0)]);
         assert_eq!(table.rows[2].cells[0].paper, Some(1.03));
-        // Whom the paper does not have stands beside DLmalloc too, where it was measured.
+        // A kind that the paper does not have is also shown relative to DLmalloc, where it was
+        // measured.
         assert_eq!(table.columns, ["SMA, x", "talc, 64-bit, x"]);
         assert_eq!(values(1), [Some(0.75), None, Some(0.75)]);
         assert_eq!(table.rows[2].cells[1].paper, None);

@@ -1,4 +1,4 @@
-//! The study of scratch-pad allocators: the tables and figures of the SMA paper again, with
+//! The study of scratch-pad allocators: the tables and figures of the SMA paper, repeated with
 //! today's programs.
 //!
 //! ```text
@@ -7,8 +7,8 @@
 //!                                          │ dlmalloc of 32 bits, talc│      ^          │
 //!                       cycles (simulator) ┴ threads (virtual time) ──┘    paper     render
 //! ```
-//! Pure functions: what runs a simulator or reads files is the command. `docs/sma-study.md` says
-//! what each figure means.
+//! Pure functions: running the simulator and reading files is left to the command.
+//! `docs/sma-study.md` explains each figure.
 
 pub mod compiled;
 pub mod figures;

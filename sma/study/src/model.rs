@@ -1,19 +1,19 @@
 //! A model of dlmalloc's placement for any word size.
 //!
 //! Scratch-pads belong to 32-bit processors, on which dlmalloc's headers and smallest chunk are
-//! half of what they are on the host. So its waste is measured on this model, with words of 4
-//! bytes. With words of 8 the model must put everything where the `dlmalloc` crate puts it; a test
+//! half as large as on the host. So its waste is measured on this model, with words of 4 bytes.
+//! With words of 8 the model must place everything where the `dlmalloc` crate places it; a test
 //! replays random traces on both.
 //!
-//! Written from the published description of the algorithm (Lea, "A memory allocator"): chunks
-//! with a word of header, exact bins below 256 bytes, best fit above with the oldest first, a
+//! Written from the published description of the algorithm (Lea, "A memory allocator"): chunks with
+//! one word of header, exact bins below 256 bytes, best fit above with the oldest first, a
 //! designated victim for the rest of a split, and the top.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Sizes below are kept in bins of one size.
+/// Smaller chunks are kept in bins of a single size.
 const LARGE: u64 = 256;
-/// The step of sizes of those bins.
+/// The size step between those bins.
 const BIN_STEP: u64 = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,11 @@ struct Chunk {
     used: bool,
 }
 
-/// dlmalloc over one arena that cannot grow. Places are offsets of what the user gets.
+/// dlmalloc on one arena that cannot grow. Places are offsets of the user's memory.
 #[derive(Clone, Debug)]
 pub struct Model {
     word: u64,
-    /// All chunks but the top, by offset.
+    /// All chunks except the top, by offset.
     chunks: BTreeMap<u64, Chunk>,
     /// Free small chunks by size, the newest last.
     small: BTreeMap<u64, Vec<u64>>,
@@ -51,8 +51,8 @@ impl Model {
         }
     }
 
-    /// What the end of an arena is used for: a record of the segment (four words with their
-    /// header, rounded) and the smallest chunk.
+    /// What the end of an arena is used for: a segment record (four words with their header,
+    /// rounded) and the smallest chunk.
     pub const fn foot_bytes(word: u64) -> u64 {
         6 * word + 4 * word
     }
@@ -71,10 +71,10 @@ impl Model {
         4 * self.word
     }
 
-    /// Allocates, or finds nothing large enough.
+    /// Allocates; `None` if nothing is large enough.
     pub fn alloc(&mut self, bytes: u64) -> Option<u64> {
         let need = self.chunk_bytes(bytes);
-        // Requests, not chunks, decide what is small.
+        // The request, not the chunk, decides what is small.
         let small = bytes <= LARGE - 1 - (2 * self.word - 1) - self.word;
         let at = match small {
             true => self.small_fit(need),
@@ -115,7 +115,7 @@ impl Model {
 
     fn large_fit(&mut self, need: u64) -> Option<u64> {
         let (&size, _) = self.large.range(need..).next()?;
-        // The victim is taken if it fits as well or better.
+        // The victim is used if it fits as well or better.
         if self.victim.is_some_and(|(_, bytes)| bytes >= need && size >= bytes) {
             return None;
         }
@@ -161,7 +161,7 @@ impl Model {
         self.chunks.insert(at, Chunk { bytes, used: true });
     }
 
-    /// Takes the front of a free chunk that is in no list any more.
+    /// Takes the front of a free chunk that has left its list.
     fn split(&mut self, at: u64, size: u64, need: u64, to_victim: bool) {
         let rest = size - need;
         if rest < self.min() {

@@ -1,6 +1,6 @@
-//! What the paper says: McIlroy, Dickman, Sventek, "Efficient dynamic heap allocation of
-//! scratch-pad memory", ISMM 2008. Its figures are pictures; only numbers of the text and of the
-//! tables are here, each with its place.
+//! The paper's numbers: McIlroy, Dickman, Sventek, "Efficient dynamic heap allocation of
+//! scratch-pad memory", ISMM 2008. Its figures are pictures; only numbers from the text and the
+//! tables are here, each with its source.
 
 /// The programs, by the paper's short names, in the order of its figures.
 pub const PROGRAMS: [&str; 7] = ["a2p", "gcc", "gst", "cvt", "ogg", "pyt", "tar"];
@@ -40,7 +40,7 @@ pub const TABLE_2: [Resources; 3] = [
     resources(516.0, 1723.0, 530.0, 721.0),
 ];
 
-/// Waste of SMA below DLmalloc's at 4 kB, percent (section 5.4, Figure 8).
+/// How much less SMA wastes than DLmalloc at 4 kB, percent (section 5.4, Figure 8).
 pub const LESS_WASTE_4K: f64 = 40.0;
 /// The same at 16 kB for SMA and for SMA (LM) (section 5.4, Figure 10).
 pub const LESS_WASTE_16K: [f64; 2] = [15.0, 12.0];
@@ -50,5 +50,5 @@ pub const EVEN_BYTES: [u64; 2] = [128 << 10, 512 << 10];
 /// Speed-up of four cores over one: Coarse, Fine, Coarse and Fine with pools (section 5.5,
 /// Figure 13).
 pub const SPEEDUP_4: [f64; 4] = [1.6, 2.0, 2.4, 3.0];
-/// Most overhead of either lock on one core, percent (section 5.5).
+/// Largest overhead of either lock on one core, percent (section 5.5).
 pub const LOCK_OVERHEAD: f64 = 6.0;

@@ -7,7 +7,7 @@ use documents::{Column, Layout};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// A cell as people read it: value, spread, the paper's in brackets.
+/// A cell formatted for people: value, spread, the paper's value in brackets.
 fn shown(cell: &Cell, decimals: usize) -> String {
     let mut text = cell.value.map_or("-".into(), |value| format!("{value:.decimals$}"));
     if let Some(spread) = cell.spread {
@@ -19,10 +19,10 @@ fn shown(cell: &Cell, decimals: usize) -> String {
     text
 }
 
-/// The table, its labels to the left and its figures to the right.
+/// The table, with labels aligned left and numbers aligned right.
 fn grid(table: &Table) -> documents::Table {
     let figures = table.columns.iter().map(Column::right);
-    // Under its title.
+    // Indented below its title.
     let labels = Column::left(table.unit).after(2);
     let mut grid = documents::Table::new([labels].into_iter().chain(figures));
     for row in &table.rows {
@@ -32,7 +32,7 @@ fn grid(table: &Table) -> documents::Table {
     grid
 }
 
-/// For a terminal. The paper's numbers stand in brackets.
+/// For a terminal. The paper's numbers are in brackets.
 pub fn text(tables: &[Table]) -> String {
     let mut out = String::new();
     for table in tables {
@@ -60,7 +60,7 @@ pub fn markdown(tables: &[Table]) -> String {
     out
 }
 
-/// For spreadsheets: a line for each number.
+/// For spreadsheets: one line per number.
 pub fn csv(tables: &[Table]) -> String {
     let mut csv = Csv::new(["table", "row", "column", "value", "spread", "paper"]);
     for table in tables {

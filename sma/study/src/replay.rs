@@ -1,12 +1,13 @@
-//! Replays a subset and says where the memory went.
+//! Replays a subset and accounts for the memory.
 //!
-//! Waste is what is not user data when the memory holds the most user data that it ever holds. What
-//! is free at that moment is wasted if requests were refused during the replay, and not needed
-//! otherwise. A refused request goes elsewhere, as the paper's runtime would have it, and the
-//! replay goes on.
+//! Waste is what is not user data at the moment when the memory holds the most user data. What is
+//! free at that moment counts as wasted if requests were refused during the replay, and as not
+//! needed otherwise. A refused request goes elsewhere, as in the paper's runtime, and the replay
+//! continues.
 //!
-//! The mean over the moments of refusals is kept too. It says less: a request that is nearly as
-//! large as the memory is refused when the memory is nearly empty, and then all of it counts.
+//! The mean over the moments of refusals is kept too. It is less meaningful: a request nearly as
+//! large as the memory is refused when the memory is nearly empty, and then all of the memory
+//! counts.
 
 use crate::subject::{Kind, Subject, with};
 use crate::subset::{Op, Subset};
@@ -18,25 +19,25 @@ pub struct Waste {
     pub state: f64,
     /// Headers and boundary tags of live allocations.
     pub tags: f64,
-    /// Live bytes beyond those asked for.
+    /// Live bytes beyond those requested.
     pub internal: f64,
     /// Free bytes that could not serve the request.
     pub external: f64,
 }
 
 impl Waste {
-    /// All of it.
+    /// The sum of all causes.
     pub fn total(&self) -> f64 {
         self.state + self.tags + self.internal + self.external
     }
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replayed {
     /// At the fullest moment.
     pub waste: Waste,
-    /// The mean of all of it over the moments at which a request was refused.
+    /// The mean total waste over the moments at which a request was refused.
     pub at_refusals: Option<f64>,
     /// Requests.
     pub requests: u64,
@@ -44,7 +45,7 @@ pub struct Replayed {
     pub refused: u64,
 }
 
-/// What is not user data now; `external` is all that is free.
+/// What is not user data now; `external` is all free bytes.
 fn now(subject: &dyn Subject, bytes: u32, requested: u64) -> Waste {
     let occupied = subject.occupied();
     let taken = occupied.bytes + subject.reserved_bytes();
@@ -56,7 +57,7 @@ fn now(subject: &dyn Subject, bytes: u32, requested: u64) -> Waste {
     }
 }
 
-/// Replays `subset` on a new allocator over `bytes`. None if it cannot manage so few.
+/// Replays `subset` on a new allocator over `bytes`; `None` if it cannot manage so small a memory.
 pub fn replay(kind: Kind, bytes: u32, subset: &Subset) -> Option<Replayed> {
     with(kind, bytes, |subject| {
         let mut slots: Vec<Option<(u32, u32)>> = vec![None; subset.slots as usize];
@@ -111,9 +112,9 @@ mod tests {
 
     #[test]
     fn the_fullest_moment_shows_the_causes_by_name() {
-        // Blocks of 128 bytes in 256: 129 bytes take a block and eight bytes of the next; of that
-        // 8 + 16 + 32 + 64 are free, and 100 bytes find no place. The fullest moment follows, when
-        // 20 bytes take the 32.
+        // Blocks of 128 bytes in 256: 129 bytes take a block and eight bytes of the next; of that 8
+        // + 16 + 32 + 64 are free, and a request for 100 bytes is refused. The fullest moment
+        // follows, when 20 bytes take the 32.
         let ops = [alloc(0, 129), alloc(1, 100), alloc(2, 20)];
         let done = replay(Kind::Sma(128), 256, &subset(&ops)).unwrap();
         assert_eq!((done.requests, done.refused), (3, 1));
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!((waste.internal, waste.tags, waste.external), (7.0 + 12.0, 0.0, 88.0));
         // Four heads, bitmap, full bits, and positions (four words): 40 bytes, whatever is live.
         assert_eq!((waste.state, waste.total()), (40.0, 147.0));
-        // At the refusal 7 were lost and 120 free.
+        // At the refusal, 7 bytes were lost and 120 were free.
         assert_eq!(done.at_refusals, Some(40.0 + 127.0));
     }
 
@@ -130,14 +131,14 @@ mod tests {
         let ops = [alloc(0, 20), Op::Free { slot: 0 }, alloc(1, 10), alloc(2, 24)];
         let done = replay(Kind::Headed, 4096, &subset(&ops)).unwrap();
         assert_eq!(done.refused, 0);
-        // 10 + 4 in 16, 24 + 4 in 32: 44 of 48 less two headers' 8 bytes.
+        // 10 + 4 in 16, 24 + 4 in 32: 44 of 48, minus the 8 bytes of two headers.
         assert_eq!((done.waste.internal, done.waste.tags), (48.0 - 34.0 - 8.0, 8.0));
         assert_eq!(done.waste.external, 0.0);
     }
 
     #[test]
     fn dlmallocs_causes_follow_from_its_chunks() {
-        // 32-bit chunks: 20 + 4 in 24; 4,096 - 40 - 24 are left, and 5,000 find no place.
+        // 32-bit chunks: 20 + 4 in 24; 4,096 - 40 - 24 are left, too little for 5,000.
         let done = replay(Kind::Dlmalloc, 4096, &subset(&[alloc(0, 20), alloc(1, 5000)])).unwrap();
         let waste = done.waste;
         assert_eq!((waste.tags, waste.internal, waste.external), (4.0, 0.0, 4032.0));

@@ -1,6 +1,6 @@
 //! The allocators under study, behind one interface.
 //!
-//! Each manages a region of the same size; its state lies outside, as in the paper, and is counted.
+//! Each manages a region of the same size; its state lies outside, as in the paper, but is counted.
 
 use crate::model::Model;
 use rig::arena::Once;
@@ -12,10 +12,10 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// Bytes that live allocations take up, by purpose.
+/// Bytes occupied by live allocations, by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupied {
-    /// All of them.
+    /// All bytes.
     pub bytes: u64,
     /// Headers and boundary tags among them.
     pub tags: u64,
@@ -23,15 +23,15 @@ pub struct Occupied {
 
 /// An allocator that a subset can be replayed on.
 pub trait Subject {
-    /// Allocates: the offset in the region.
+    /// Allocates; returns the offset in the region.
     fn alloc(&mut self, bytes: u32) -> Option<u32>;
-    /// Frees what was allocated there with this size.
+    /// Frees the allocation at this offset, which has this size.
     fn free(&mut self, offset: u32, bytes: u32);
     /// What the live allocations occupy.
     fn occupied(&self) -> Occupied;
-    /// Bytes of state that do not depend on what is live.
+    /// Bytes of state, independent of what is live.
     fn state_bytes(&self) -> u64;
-    /// Those among them that lie in the region.
+    /// The part of them that lies in the region.
     fn reserved_bytes(&self) -> u64 {
         0
     }
@@ -40,17 +40,17 @@ pub trait Subject {
 /// The allocators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// SMA with blocks of so many bytes and sizes of powers of two.
+    /// SMA with blocks of this many bytes and power-of-two sizes.
     Sma(u32),
     /// SMA with a pool of three regions for each small size.
     Lm,
     /// SMA with a table of recently freed sizes.
     Cam,
-    /// SMA with a header in front of each allocation in place of the size in the address.
+    /// SMA with a header in front of each allocation instead of the size in the address.
     Headed,
-    /// SMA with sizes of a power of two and three quarters of it.
+    /// SMA with sizes of powers of two and three quarters of them.
     ThreeQuarters,
-    /// SMA with every multiple of eight bytes as a size, blocks of so many bytes.
+    /// SMA with every multiple of eight bytes as a size, and blocks of this many bytes.
     Exact(u32),
     /// dlmalloc on a 32-bit processor: the model of this crate.
     Dlmalloc,
@@ -79,7 +79,8 @@ impl Kind {
     }
 }
 
-/// Lets `work` use a new allocator of a kind over `bytes`. None if it cannot manage so few.
+/// Passes a new allocator of a kind over `bytes` to `work`; `None` if it cannot manage so few
+/// bytes.
 pub fn with<R>(kind: Kind, bytes: u32, work: impl FnOnce(&mut dyn Subject) -> R) -> Option<R> {
     match kind {
         Kind::Sma(32) => plain::<32, PowerOfTwo, R>(bytes, 0, work),
@@ -102,7 +103,7 @@ pub fn with<R>(kind: Kind, bytes: u32, work: impl FnOnce(&mut dyn Subject) -> R)
     }
 }
 
-/// What links of 16 bits reach: 65,536 granules of 8 bytes.
+/// The reach of 16-bit links: 65,536 granules of 8 bytes.
 const SHORT_LINKS_BYTES_MAX: u32 = 1 << 19;
 
 /// Memory for a region, aligned to the largest block.
@@ -118,7 +119,7 @@ impl Region {
     }
 
     fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: this value's own memory, borrowed as long as the slice.
+        // SAFETY: this value's own memory, borrowed for the slice's lifetime.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().cast(), self.1.size()) }
     }
 
@@ -257,7 +258,7 @@ impl Subject for Modelled {
     }
 }
 
-/// dlmalloc, the crate.
+/// The crate `dlmalloc`.
 struct Dl {
     heap: dlmalloc::Dlmalloc<Once>,
     region: Region,
@@ -274,7 +275,7 @@ impl Dl {
         Self { heap, region, occupied: Occupied::default() }
     }
 
-    /// The size of a live chunk, which its header holds in all but the lowest three bits.
+    /// The size of a live chunk, stored in all but the lowest three bits of its header.
     fn chunk(&self, ptr: NonNull<u8>) -> u64 {
         // SAFETY: a live allocation's header is the word before it.
         let header = unsafe { ptr.as_ptr().cast::<usize>().sub(1).read() };
@@ -284,7 +285,7 @@ impl Dl {
 
 impl Subject for Dl {
     fn alloc(&mut self, bytes: u32) -> Option<u32> {
-        // SAFETY: the size is not zero, the alignment what every chunk has.
+        // SAFETY: the size is not zero, and every chunk has this alignment.
         let ptr = NonNull::new(unsafe { self.heap.malloc(bytes as usize, 8) })?;
         self.occupied.bytes += self.chunk(ptr);
         self.occupied.tags += Self::WORD;
@@ -312,11 +313,11 @@ impl Subject for Dl {
     }
 }
 
-/// talc, the crate, without its counters, which would count within the calls.
+/// The crate `talc`, without its counters, which would count within the calls.
 struct Talc {
     heap: talc::Talc<talc::ErrOnOom>,
     region: Region,
-    /// Bytes of the region that are no user's even when nothing is live.
+    /// Bytes of the region that never belong to the user, even when nothing is live.
     fixed: u64,
     occupied: Occupied,
 }
@@ -331,7 +332,7 @@ impl Talc {
         let span = talc::Span::from_base_size(region.0.as_ptr(), bytes as usize);
         // SAFETY: the region outlives the heap and is used by it alone.
         let claimed = unsafe { heap.claim(span) }.ok()?;
-        // SAFETY: what was claimed just now.
+        // SAFETY: the span was claimed just now.
         let bins = unsafe { heap.get_allocated_span(claimed) };
         let fixed = (bins.size() + bytes as usize - claimed.size()) as u64;
         Some(Self { heap, region, fixed, occupied: Occupied::default() })
@@ -341,8 +342,8 @@ impl Talc {
         Layout::from_size_align(bytes as usize, 8).ok()
     }
 
-    /// The size of a live chunk: from the allocation to the end of its tag. Behind the words asked
-    /// for is the tag, which points down to the chunk, or a pointer up to the tag.
+    /// The size of a live chunk: from the allocation to the end of its tag. After the requested
+    /// words comes either the tag, which points down to the chunk, or a pointer up to the tag.
     fn chunk(ptr: NonNull<u8>, bytes: u32) -> u64 {
         let words = (bytes as usize).div_ceil(size_of::<usize>());
         // SAFETY: a live allocation's tag or the pointer to it is the word after it.
@@ -392,7 +393,7 @@ mod tests {
     use crate::subset::Random;
     use proptest::prelude::*;
 
-    /// The offsets that a random walk is given.
+    /// The offsets that a random walk receives.
     fn walk(subject: &mut dyn Subject, seed: u64, sizes: u64) -> Vec<Option<u32>> {
         let (mut random, mut live, mut offsets) = (Random(seed), Vec::new(), Vec::new());
         for _ in 0..600 {
@@ -425,7 +426,7 @@ mod tests {
                 model: Model::new(bytes.into(), 8),
                 occupied: Occupied::default(),
             };
-            // Words of 8 bytes, but tags as with 4: the offsets are what is compared.
+            // Words of 8 bytes, but tags as with 4: only the offsets are compared.
             let ours = walk(&mut model, seed, sizes);
             let theirs = walk(&mut Dl::new(bytes), seed, sizes);
             prop_assert_eq!(ours, theirs);
@@ -438,7 +439,7 @@ mod tests {
             let mut talc = Talc::new(16384).unwrap();
             let mut random = Random(seed);
             let mut live = Vec::new();
-            // Every second one goes, so that gaps of many sizes come about.
+            // Every second one is freed, so that gaps of many sizes arise.
             for at in 0..60 {
                 let bytes = 1 + random.below(400) as u32;
                 live.extend(talc.alloc(bytes).map(|offset| (at, offset, bytes)));
@@ -447,7 +448,7 @@ mod tests {
                 talc.free(offset, bytes);
             }
             live.retain(|(at, ..)| at % 2 == 0);
-            // talc's least chunk is three words; what is free is in chunks of no less.
+            // talc's smallest chunk is three words; free memory is in chunks of at least that size.
             while let Some(offset) = talc.alloc(8) {
                 live.push((0, offset, 8));
             }
@@ -458,7 +459,7 @@ mod tests {
                 talc.free(offset, bytes);
             }
             assert_eq!(talc.occupied(), Occupied::default());
-            // All that it does not keep is one chunk again.
+            // Everything that it does not reserve is one chunk again.
             let most = (16384 - talc.fixed - Talc::TAG) as u32;
             assert!(talc.alloc(most + 1).is_none() && talc.alloc(most).is_some());
         }
@@ -466,7 +467,7 @@ mod tests {
 
     #[test]
     fn talc_counts_nothing_in_its_calls() {
-        // Two words of bins in use and the pointer to them; counters would be ten words more.
+        // Two words for the bins in use and the pointer to them; counters would add ten words.
         assert_eq!(size_of::<talc::Talc<talc::ErrOnOom>>(), 3 * size_of::<usize>());
     }
 

@@ -1,8 +1,8 @@
-//! The paper's rule for cutting a trace to a memory (section 5.1): sizes above the memory go, then
-//! random allocations with their frees, until the peak is below 95 % of it.
+//! The paper's rule for cutting a trace to a memory (section 5.1): sizes above the memory are
+//! removed, then random allocations with their frees, until the peak is below 95 % of the memory.
 //!
-//! The paper removes one after the other. The order is drawn first here, and how many of that order
-//! have to go is found by bisection: with each removal the peak can only fall.
+//! The paper removes one after the other. Here the order is drawn first, and bisection finds how
+//! many allocations in that order have to be removed: each removal can only lower the peak.
 
 use traces::{Action, Event};
 
@@ -13,10 +13,10 @@ pub enum Op {
     Alloc {
         /// The slot.
         slot: u32,
-        /// Bytes asked for, at least 1.
+        /// Bytes requested, at least 1.
         bytes: u32,
     },
-    /// Free what is in a slot.
+    /// Free the allocation in a slot.
     Free {
         /// The slot.
         slot: u32,
@@ -26,15 +26,15 @@ pub enum Op {
 /// A trace cut to a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subset {
-    /// What happens. Every slot is free again at the end.
+    /// The operations. Every slot is free again at the end.
     pub ops: Vec<Op>,
     /// Slots in use.
     pub slots: u32,
-    /// Most bytes asked for and live at a time.
+    /// Most requested bytes live at a time.
     pub peak_bytes: u64,
 }
 
-/// A trace's allocations as whole numbers: what a replay needs of it.
+/// A trace's allocations as whole numbers: what a replay needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whole {
     /// Bytes of each allocation.
@@ -43,9 +43,9 @@ pub struct Whole {
     pub steps: Vec<i64>,
 }
 
-/// Allocations and frees of a trace. A request for nothing is one for a byte, as C libraries have
-/// it. A `realloc` allocates anew and then frees the old, which is what it does when it must move.
-/// What is never freed stays to the end.
+/// Allocations and frees of a trace. A request for 0 bytes counts as one for 1 byte, as in C
+/// libraries. A `realloc` allocates anew and then frees the old allocation, as it does when it must
+/// move. Allocations that are never freed stay to the end.
 pub fn whole(events: &[Event]) -> Whole {
     let mut whole = Whole::default();
     let mut dead = Vec::new();
@@ -99,7 +99,7 @@ impl Random {
 }
 
 impl Whole {
-    /// The most bytes live at a time, of the allocations that are `kept`.
+    /// The most bytes live at a time among the allocations that are `kept`.
     pub fn peak(&self, kept: impl Fn(usize) -> bool) -> u64 {
         let (mut live, mut most) = (0u64, 0);
         for &step in &self.steps {
@@ -113,7 +113,7 @@ impl Whole {
         most
     }
 
-    /// The subset number `seed` for `memory_bytes`. Twice the same seed is twice the same subset.
+    /// Subset number `seed` for `memory_bytes`. The same seed gives the same subset.
     pub fn subset(&self, memory_bytes: u64, seed: u64) -> Subset {
         let fits = |id: usize| self.bytes[id] <= memory_bytes;
         let mut order: Vec<usize> = (0..self.bytes.len()).filter(|&id| fits(id)).collect();
@@ -121,7 +121,7 @@ impl Whole {
         for at in (1..order.len()).rev() {
             order.swap(at, random.below(at as u64 + 1) as usize);
         }
-        // Place in the order; what does not fit is removed before all others.
+        // Position in the order; what does not fit is removed before everything else.
         let mut place = vec![0; self.bytes.len()];
         for (at, &id) in order.iter().enumerate() {
             place[id] = at + 1;
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(whole.steps, [0, 1, !0, !1, 2]);
     }
 
-    /// The paper's words, one removal at a time, with the same order of removals.
+    /// The paper's procedure, one removal at a time, with the same order of removals.
     fn one_by_one(whole: &Whole, memory: u64, seed: u64) -> usize {
         let mut ids: Vec<usize> =
             (0..whole.bytes.len()).filter(|&id| whole.bytes[id] <= memory).collect();

@@ -3,7 +3,7 @@
 /// One number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// Measured; none where there is nothing to measure or it was not asked for.
+    /// The measured value; `None` where there is nothing to measure or it was not requested.
     pub value: Option<f64>,
     /// Standard deviation over the subsets.
     pub spread: Option<f64>,
@@ -17,7 +17,7 @@ impl Cell {
         Self { value: Some(value), ..Self::default() }
     }
 
-    /// Mean and standard deviation; nothing of nothing.
+    /// Mean and standard deviation; empty without values.
     pub fn mean(values: &[f64]) -> Self {
         let count = values.len() as f64;
         if values.is_empty() {
@@ -38,28 +38,28 @@ impl Cell {
 /// A row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it is about.
+    /// What the row is about.
     pub name: String,
-    /// One for each column.
+    /// One per column.
     pub cells: Vec<Cell>,
 }
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The name by which it is asked for, as `fig8`.
+    /// The name by which it is requested, such as `fig8`.
     pub id: &'static str,
-    /// What it shows, with the paper's number of it.
+    /// What it shows, with its number in the paper.
     pub title: String,
     /// The unit of the numbers; empty where rows have their own.
     pub unit: &'static str,
-    /// Digits behind the point.
+    /// Digits after the decimal point.
     pub decimals: usize,
-    /// What the columns are.
+    /// The column headings.
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// What must be known to read it.
+    /// What a reader needs to know.
     pub notes: Vec<String>,
 }
 

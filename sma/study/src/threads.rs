@@ -6,7 +6,7 @@
 //!                              and the core whose clock is lowest goes on
 //! ```
 //! So the result depends neither on how many cores the host has nor on how busy they are. The
-//! simulator has one core; this stands in for it and knows nothing but accesses and locks.
+//! simulator has one core; this stands in for it and models only accesses and locks.
 
 use crate::paper;
 use crate::subset::{Op, Random, Subset};
@@ -25,24 +25,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The paper's shared memory (section 5.1).
 pub const BYTES: u32 = 16 << 10;
-/// How often a core looks whether another has allocated what it is to free.
+/// How often a core checks whether another has allocated what it has to free.
 const POLL_CYCLES: u64 = 10;
 
 /// How a heap is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locking {
-    /// Not at all: for one core.
+    /// Not shared: for a single core.
     None,
     /// One lock.
     Coarse,
-    /// A lock for each class.
+    /// One lock per class.
     Fine,
 }
 
 /// An operation of one core: the allocation's number, its bytes, whether it is freed.
 type Step = (usize, usize, bool);
 
-/// What each core does: every operation to a core drawn by lot (section 5.5).
+/// The operations of each core: every operation goes to a randomly drawn core (section 5.5).
 fn shares(subset: &Subset, limit: usize, cores: usize, seed: u64) -> (Vec<Vec<Step>>, usize) {
     let mut random = Random(seed);
     let mut shares = vec![Vec::new(); cores];
@@ -66,7 +66,7 @@ fn shares(subset: &Subset, limit: usize, cores: usize, seed: u64) -> (Vec<Vec<St
     (shares, count)
 }
 
-/// Not allocated yet; and refused.
+/// Not allocated yet, and refused.
 const PENDING: usize = 0;
 const REFUSED: usize = 1;
 
@@ -116,7 +116,7 @@ macro_rules! run {
                 let now = move |clocks: &Clocks| clocks.now(core);
                 scope.spawn(move || {
                     on_core(&clocks, core, || {
-                        // The pool is dropped in here: its regions go back in virtual time.
+                        // The pool is dropped here: its regions go back in virtual time.
                         match Deferred::<_, Lm>::new(heap).ok().filter(|_| $pooled) {
                             Some(pool) => {
                                 work(&pool, &steps, places);
@@ -136,7 +136,7 @@ macro_rules! run {
     }};
 }
 
-/// Cycles until `cores` cores have done at most `limit` operations of a subset for [`BYTES`].
+/// Cycles until `cores` cores have executed at most `limit` operations of a subset for [`BYTES`].
 pub fn cycles(
     subset: &Subset,
     limit: usize,
@@ -228,7 +228,7 @@ mod tests {
         steps.sort_by_key(|&(number, _, free)| (number, free));
         let allocations = steps.iter().filter(|step| !step.2).count();
         assert_eq!(allocations, count);
-        // A free has the number and the size of an allocation before it.
+        // A free has the number and the size of an earlier allocation.
         for pair in steps.windows(2).filter(|pair| pair[1].2) {
             assert_eq!((pair[0].0, pair[0].1, pair[0].2), (pair[1].0, pair[1].1, false));
         }
@@ -243,7 +243,7 @@ mod tests {
             assert_eq!(three, time(3));
         }
         assert!(three < one, "{three} with three cores, {one} with one");
-        // Nothing waits on one core, so locks cost what they are: accesses.
+        // Nothing waits on a single core, so locks cost only their accesses.
         let free = cycles(&subset, 120, 1, Locking::None, false).unwrap();
         let locked = cycles(&subset, 120, 1, Locking::Coarse, false).unwrap();
         let per_lock = ACCESS_CYCLES + STORE_CYCLES;

@@ -1,9 +1,9 @@
-//! Events as bytes: what a block holds. Both directions keep the same running state, which goes on
-//! from block to block.
+//! Events as bytes: the contents of a block. Both directions keep the same running state, which
+//! continues from block to block.
 
 use crate::event::{Action, Event, Source};
 
-/// Set in the key byte when the thread differs from the event before.
+/// Set in the key byte when the thread differs from that of the previous event.
 const THREAD: u8 = 0x08;
 
 const ALLOC: u8 = 0;
@@ -16,7 +16,7 @@ const EXEC: u8 = 5;
 /// The largest binary logarithm of an alignment.
 const ALIGN_LOG_MAX: u64 = 63;
 
-/// What the next event is told relative to.
+/// The state relative to which the next event is encoded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     time_ns: u64,
@@ -50,7 +50,7 @@ fn get(bytes: &mut &[u8]) -> Result<u64, String> {
     Err("a number is longer than 64 bits".into())
 }
 
-/// Small differences of either sign as small numbers.
+/// Maps small differences of either sign to small numbers.
 fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
@@ -94,7 +94,7 @@ pub fn encode(event: &Event, state: &mut State, out: &mut Vec<u8>) {
     }
 }
 
-/// Takes the next event off `bytes`.
+/// Removes the next event from `bytes`.
 pub fn decode(bytes: &mut &[u8], state: &mut State) -> Result<Event, String> {
     let (&key, rest) = bytes.split_first().ok_or("an event is missing")?;
     *bytes = rest;

@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry as Place;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::sync::atomic::Ordering;
 
-/// What came of a conversion.
+/// The result of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Converted {
     /// The trace's sums.
@@ -29,7 +29,7 @@ pub fn convert(mut raw: impl Read, out: impl Write, header: &Header) -> Result<C
     let mut conversion = Conversion::new(Writer::new(out, header)?);
     let mut record = [0; RECORD_BYTES];
     for _ in 0..records {
-        // The file ends where its room ended.
+        // The file ends where its reserved room ended.
         match raw.read_exact(&mut record) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
             done => done?,
@@ -70,7 +70,7 @@ struct Conversion<W> {
     writer: Writer<W>,
     /// Address to number.
     live: HashMap<u64, u64>,
-    /// What a thread's `realloc` is about to give back: address and number.
+    /// What a thread's `realloc` is about to free: address and number.
     pending: HashMap<u32, (u64, u64)>,
     threads: HashMap<u32, u32>,
     begin_ns: Option<u64>,
@@ -140,7 +140,7 @@ impl<W: Write> Conversion<W> {
                 let action = Action::Realloc { id, bytes: entry.bytes };
                 self.writer.write(&Event { action, ..at })
             }
-            // What was resized was never seen: from now on it is.
+            // The resized allocation was never seen: from now on it is known.
             (None, _) => {
                 self.counts.strangers += 1;
                 self.allocate(at, entry, Source::Malloc)
@@ -155,7 +155,7 @@ impl<W: Write> Conversion<W> {
         self.writer.write(&Event { action, ..at })
     }
 
-    /// Enters an address. If it is still in use, its free was not seen.
+    /// Records an address. If it is still in use, its free was missed.
     fn occupy(&mut self, at: Event, address: u64, new: u64) -> Result<()> {
         match self.live.entry(address) {
             Place::Vacant(place) => {
@@ -215,7 +215,8 @@ mod tests {
                 (Kind::Malloc, 9, 0x10, 24),
                 (Kind::Aligned, 9, 0x40, 64),
                 (Kind::ReallocBegin, 9, 0x10, 0),
-                // Another thread is given the old place before the first has said so.
+                // Another thread gets the old address before the first has reported the end of its
+                // realloc.
                 (Kind::Malloc, 8, 0x10, 7),
                 (Kind::ReallocEnd, 9, 0x80, 48),
                 (Kind::Free, 8, 0x80, 0),

@@ -1,9 +1,9 @@
-//! What can be wrong with a trace.
+//! Errors in a trace.
 
 /// Each message says what, the value, the rule and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{path}: {source}")]
     Io {
         /// The file.
@@ -28,7 +28,7 @@ pub enum TraceError {
     Damaged {
         /// The file.
         path: String,
-        /// Where.
+        /// The position.
         at: u64,
         /// What is wrong, with the value and the rule.
         what: String,

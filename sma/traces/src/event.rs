@@ -1,13 +1,13 @@
-//! What a trace holds.
+//! The contents of a trace.
 
-/// Which function allocated.
+/// The function that allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// `malloc`, and through it `operator new`.
     Malloc,
-    /// `calloc`: the memory was asked for as zeros.
+    /// `calloc`: zeroed memory was requested.
     Calloc,
-    /// `posix_memalign` and its relatives, with the binary logarithm of the alignment.
+    /// `posix_memalign` and similar functions, with the binary logarithm of the alignment.
     Aligned(u8),
 }
 
@@ -17,9 +17,9 @@ pub enum Source {
 pub enum Action {
     /// The next number was allocated.
     Alloc {
-        /// Bytes asked for; 0 is allowed.
+        /// Bytes requested; 0 is allowed.
         bytes: u64,
-        /// By which function.
+        /// The function that allocated.
         source: Source,
     },
     /// An allocation was freed.
@@ -27,11 +27,11 @@ pub enum Action {
         /// Its number.
         id: u64,
     },
-    /// An allocation became the next number.
+    /// An allocation was resized and became the next number.
     Realloc {
-        /// The number that it had.
+        /// Its old number.
         id: u64,
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: u64,
     },
     /// The process executed another program: everything live is gone.
@@ -41,8 +41,8 @@ pub enum Action {
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Nanoseconds since the first event. Those of different threads may be out of order by the
-    /// time that an event takes.
+    /// Nanoseconds since the first event. Those of different threads may be out of order by as much
+    /// time as an event takes.
     pub time_ns: u64,
     /// The thread, numbered from 0 in the order of appearance.
     pub thread: u32,
@@ -70,13 +70,13 @@ pub struct Totals {
     pub reallocations: u64,
     /// Threads seen.
     pub threads: u64,
-    /// Most bytes live at a time, as asked for.
+    /// Most requested bytes live at a time.
     pub peak_bytes: u64,
-    /// Allocations that failed; they are no events.
+    /// Failed allocations; they are not events.
     pub failed: u64,
-    /// Frees of what was not seen allocated; they are no events.
+    /// Frees of memory that was not seen allocated; they are not events.
     pub strangers: u64,
-    /// Frees that nobody saw, shown by an address being allocated again; they are events.
+    /// Frees that were missed, inferred from an address being allocated again; they are events.
     pub implied: u64,
     /// Events for which there was no room.
     pub lost: u64,

@@ -1,13 +1,13 @@
-//! Allocation traces: who asked for how many bytes when, and when they were given back.
+//! Allocation traces: which thread requested how many bytes and when, and when they were freed.
 //!
 //! ```text
 //! recorder (LD_PRELOAD) ──> raw records in a shared file ──> convert ──> Writer ──> t.amt
 //!                            (raw.rs)                      addresses      │
 //!                                                          become numbers └──> Reader ──> events
 //! ```
-//! The recorder writes fixed records, because that is quick and leaves nothing behind when the
-//! program dies. The command turns them into the compact file afterwards. In it an allocation has
-//! no address but a number: the first is 0. The file is described in `docs/amt.md`.
+//! The recorder writes fixed-size records, because that is fast and leaves nothing unwritten when
+//! the program dies. The command then converts them into the compact file, in which an allocation
+//! has no address but a number, starting at 0. The file format is described in `docs/amt.md`.
 
 mod codec;
 mod convert;

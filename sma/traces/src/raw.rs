@@ -6,11 +6,11 @@
 //! page 1…  records of 32 bytes, in the order in which they were taken
 //! ```
 //! An allocation's record is taken after the allocator has returned, a free's before the allocator
-//! is called. So whoever gets an address again has a later record than whoever gave it back.
+//! is called. So when an address is reused, its new allocation has a later record than its free.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// The variable that names the raw file to the recorder.
+/// The environment variable that names the raw file to the recorder.
 pub const VARIABLE: &str = "MALLACC_RECORD_MALLOCS";
 /// The first word of the file: "MALLRAW1" as a little-endian number.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"MALLRAW1");
@@ -25,13 +25,13 @@ pub const RECORD_BYTES: usize = 32;
 pub struct RawHeader {
     /// [`MAGIC`].
     pub magic: AtomicU64,
-    /// The process that is recorded; 0 until it says so.
+    /// The recorded process; 0 until it has claimed the file.
     pub pid: AtomicU32,
-    /// Processes that found another one recorded.
+    /// Processes that found the file claimed by another process.
     pub children: AtomicU32,
     /// The next record.
     pub next: AtomicU64,
-    /// Records that the file system has promised room for.
+    /// Records for which the file system has reserved room.
     pub ready: AtomicU64,
     /// Events without a record.
     pub lost: AtomicU64,
@@ -39,7 +39,7 @@ pub struct RawHeader {
     pub failed: AtomicU64,
 }
 
-/// Kinds of a record. Empty records are 0.
+/// Kinds of records. Empty records are 0.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -53,9 +53,9 @@ pub enum Kind {
     Free = 4,
     /// `realloc` is about to give this address back.
     ReallocBegin = 5,
-    /// … and returned this one (0: it failed, and the old one lives on) with so many bytes.
+    /// … and returned this one (0: it failed, and the old one stays live) with this many bytes.
     ReallocEnd = 6,
-    /// The process begins, again if it has executed another program.
+    /// The process begins, possibly again after executing another program.
     Start = 7,
 }
 
@@ -118,7 +118,7 @@ impl Entry {
         Self { time_ns: word(0), address: word(8), bytes: word(16), key: word(24) }
     }
 
-    /// What it is; none if it was never finished.
+    /// Its kind; `None` if the record was never finished.
     pub fn kind(&self) -> Option<Kind> {
         Kind::ALL.into_iter().find(|&kind| kind as u64 == self.key & 0xff)
     }

@@ -33,12 +33,12 @@ pub struct Trace {
     pub header: Header,
     /// Every event.
     pub events: Vec<Event>,
-    /// The sums of the end mark; none if the file was cut short.
+    /// The sums of the end mark; `None` if the file was cut short.
     pub totals: Option<Totals>,
 }
 
 impl Trace {
-    /// Reads a file. With `allow_truncated`, what is there of a file that was cut short.
+    /// Reads a file. With `allow_truncated`, a file that was cut short is read as far as it goes.
     ///
     /// # Errors
     /// See [`TraceError`].
@@ -69,7 +69,7 @@ impl Trace {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins with a trace called `name` in errors.
+    /// Begins reading a trace called `name` in errors.
     ///
     /// # Errors
     /// See [`TraceError`].
@@ -109,7 +109,7 @@ impl<R: Read> Reader<R> {
     /// Appends the events of the next block; false after the last.
     ///
     /// # Errors
-    /// See [`TraceError`]. Nothing is appended then.
+    /// See [`TraceError`]; nothing is appended in that case.
     pub fn next_block(&mut self, events: &mut Vec<Event>) -> Result<bool, TraceError> {
         if self.totals.is_some() {
             return Ok(false);

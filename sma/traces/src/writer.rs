@@ -7,7 +7,7 @@ use std::io::{Result, Write};
 
 /// The first bytes of every trace; the last is the version.
 pub const MAGIC: [u8; 8] = *b"AMTRACE1";
-/// A block is closed once it has so many bytes.
+/// A block is closed once it has this many bytes.
 pub const BLOCK_BYTES: usize = 64 << 10;
 
 /// Writes events to a file.
@@ -54,7 +54,7 @@ impl<W: Write> Writer<W> {
         self.state.next_id
     }
 
-    /// Appends an event. `id`s must be numbers of allocations before it.
+    /// Appends an event. `id`s must be numbers of earlier allocations.
     ///
     /// # Errors
     /// Those of the file.
@@ -101,7 +101,8 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the trace. `recorder` brings the fields of [`Totals`] that events do not show.
+    /// Ends the trace. `recorder` supplies the fields of [`Totals`] that cannot be derived from
+    /// events.
     ///
     /// # Errors
     /// Those of the file.

@@ -1,4 +1,4 @@
-//! The file as a whole: there and back, cut, and damaged.
+//! The file as a whole: round trip, truncated, and damaged.
 #![allow(missing_docs)]
 
 use mallacc_traces::{Action, Event, Header, Source, Totals, Trace, TraceError, Writer};
@@ -61,7 +61,7 @@ fn another_file_is_refused_by_its_first_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The checksums see every changed byte; none is read as something else.
+    /// The checksums detect every changed byte; none is read as something else.
     #[test]
     fn a_changed_byte_is_an_error(at in 0..400usize, flip in 1..=255u8) {
         let (_, mut bytes) = sample(40);

@@ -10,7 +10,8 @@ use crate::args::{BlockArgs, Format, ValidateBlocksArgs};
 use crate::error::Done;
 use crate::output::{Stream, print};
 
-/// `mallacc block`. A bad block is named and does not stop the others; the status is then not 0.
+/// `mallacc block`. A bad block is reported and does not stop the others; the exit status is then
+/// not 0.
 pub fn block(args: &BlockArgs) -> Done {
     let bench = Bench::new(&args.machine)?;
     let list = list(&args.blocks)?;
@@ -40,7 +41,7 @@ pub fn block(args: &BlockArgs) -> Done {
     Ok(u8::from(!predictions.failed.is_empty()))
 }
 
-/// The blocks that are named; `-` stands for the lines of standard input.
+/// The named blocks; `-` stands for the lines of standard input.
 fn list(blocks: &[String]) -> Result<Vec<String>, Failure> {
     let mut list = Vec::new();
     for text in blocks {
@@ -68,7 +69,7 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
     };
     print(Stream::Stdout, &out)?;
     if args.format == Format::Csv {
-        // The other forms name them themselves.
+        // The other formats list them themselves.
         for error in &report.left_out {
             eprintln!("mallacc: {}: {error}", args.file.display());
         }

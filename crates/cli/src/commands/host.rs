@@ -8,7 +8,7 @@ use crate::error::Done;
 use crate::output::{Stream, print};
 use crate::terminal::Terminal;
 
-/// Runs the command. It reports; nothing depends on the outcome.
+/// Runs the command. It only reports; the exit status does not depend on the outcome.
 pub fn run(args: &ValidateHostArgs) -> Done {
     let usual = Steps::usual(args.quick);
     let request = Request {

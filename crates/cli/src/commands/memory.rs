@@ -6,7 +6,7 @@ use crate::args::{Format, ValidateMemoryArgs};
 use crate::error::Done;
 use crate::output::{Stream, print};
 
-/// Runs the command. It reports; a figure that differs is a row, no failure.
+/// Runs the command. It only reports; a figure that differs is a row, not a failure.
 pub fn run(args: &ValidateMemoryArgs) -> Done {
     let report = hierarchy::run(&args.machine)?;
     let text = match args.format {

@@ -1,5 +1,5 @@
-//! One module for each command: its arguments become the plan of an experiment, its outcome a
-//! document and an exit status.
+//! One module per command: it turns the arguments into the plan of an experiment, and the outcome
+//! into a document and an exit status.
 
 pub mod blocks;
 pub mod hardware;

@@ -8,7 +8,7 @@ use crate::error::{Done, SIGNALLED};
 use crate::output::{self, Stream};
 use crate::terminal::Terminal;
 
-/// Runs the command. A program that failed when it was recorded is no failure of the replay.
+/// Runs the command. If the program failed when it was recorded, the replay has not failed.
 pub fn run(args: &ReplayArgs) -> Done {
     let specs = configs::from_args(&args.simulation.selection())?;
     let recording = Recording::open(&args.trace, args.allow_truncated)?;

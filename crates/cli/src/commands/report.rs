@@ -11,7 +11,7 @@ use crate::args::{PageArgs, ReportArgs};
 use crate::error::Done;
 use crate::output::{Output, Stream, print};
 
-/// More runs than this make a page that nobody reads and no phone opens.
+/// A page with more runs than this is too long to read and too large for a phone to open.
 const RUNS_MAX: usize = 64;
 
 /// Runs the command.
@@ -39,8 +39,8 @@ pub fn run(args: &PageArgs) -> Done {
     Ok(0)
 }
 
-/// The runs that are asked for, each once, in the order of the command line. A number that is
-/// missing is left to the store to explain; of a range, those that are there are taken.
+/// The requested runs, each once, in the order of the command line. A missing number is left for
+/// the store to report; of a range, those that exist are taken.
 fn chosen(there: &[i64], asked: &[RangeInclusive<i64>]) -> Result<Vec<i64>, Failure> {
     if asked.is_empty() {
         return Ok(there.last().copied().into_iter().collect());
@@ -79,7 +79,7 @@ mod tests {
         let there = [1, 2, 5, 6, 9];
         assert_eq!(chosen(&there, &[]).unwrap(), [9]);
         assert_eq!(chosen(&there, &[9..=9, 2..=6, 5..=5]).unwrap(), [9, 2, 5, 6]);
-        // The store says that there is no run 7, and which there are.
+        // The store reports that there is no run 7, and which there are.
         assert_eq!(chosen(&there, &[7..=7]).unwrap(), [7]);
         assert!(chosen(&there, &[10..=20]).unwrap_err().text.contains("10..20"));
     }

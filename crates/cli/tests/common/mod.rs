@@ -17,7 +17,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Whether all parts of a live run are there. If not, the calling test is skipped.
+/// Whether everything for a live run is available. If not, the calling test is skipped.
 #[track_caller]
 pub fn live() -> bool {
     for part in [launch::paths::qemu(), launch::paths::feeder(), launch::paths::guest()] {
@@ -39,7 +39,7 @@ pub fn micro_is_built() -> bool {
     built && live()
 }
 
-/// A folder of its own for each test, in which the command runs.
+/// A folder for each test, in which the command runs.
 pub struct Bench(tempfile::TempDir);
 
 impl Bench {
@@ -61,7 +61,7 @@ impl Bench {
         self.command(args).output().unwrap()
     }
 
-    /// Runs a command that must fail; its one sentence.
+    /// Runs a command that must fail; returns its one sentence.
     pub fn refused<S: AsRef<OsStr>>(&self, args: &[S], code: i32) -> String {
         let output = self.run(args);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -69,13 +69,14 @@ impl Bench {
         text
     }
 
-    /// Writes a file; its path as text.
+    /// Writes a file; returns its path as text.
     pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), contents).unwrap();
         self.path(name).display().to_string()
     }
 
-    /// Runs with `--format json --output` and the options; the document, and what was printed.
+    /// Runs with `--format json --output` and the options; returns the document and the printed
+    /// output.
     pub fn json(&self, command: &str, options: &[&str], rest: &[&str]) -> (Value, Output) {
         let report = self.path("report.json");
         let _ = std::fs::remove_file(&report);
@@ -91,7 +92,7 @@ impl Bench {
         (document, output)
     }
 
-    /// Compiles a C program; `None`, and a line that says so, without a compiler.
+    /// Compiles a C program; without a compiler, prints a line that says so and returns `None`.
     pub fn compile(&self, name: &str, source: &str, options: &[&str]) -> Option<String> {
         if !have("gcc") {
             return None;
@@ -105,7 +106,7 @@ impl Bench {
     }
 }
 
-/// The sentence that stderr holds, which must be one and be the command's.
+/// The sentence on stderr, which must be the only one and the command's own.
 pub fn sentence(text: &str) -> &str {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1, "one line: {text}");
@@ -118,12 +119,12 @@ pub fn number(document: &Value, path: &str) -> u64 {
     found.and_then(Value::as_u64).unwrap_or_else(|| panic!("{path}: {found:?}"))
 }
 
-/// Configurations of a run.
+/// The configurations of a run.
 pub fn configurations(document: &Value) -> &[Value] {
     document["configurations"].as_array().unwrap()
 }
 
-/// What every run owes its readers, whatever the program.
+/// Properties of every run, whatever the program.
 pub fn check_run(document: &Value) {
     let all = configurations(document);
     let limit = all.iter().find(|item| item["accelerator"] == "limit");

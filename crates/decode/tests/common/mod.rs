@@ -5,7 +5,7 @@ use iced_x86::{Decoder as Bytes, DecoderOptions};
 use mallacc_decode::{Block, Decoder, Family, Reg, Uop, UopFlags, UopKind};
 use stream::BlockDef;
 
-/// Address of every test block: the start of a line.
+/// Address of every test block, at the start of a line.
 pub const BASE: u64 = 0x40_0000;
 
 /// Bytes of a line.
@@ -55,7 +55,7 @@ fn name(reg: Reg) -> String {
     }
 }
 
-/// One uop in words: kind, ports, latency unless 0 or 1, busy, results, sources, marks.
+/// One uop as text: kind, ports, latency unless 0 or 1, busy, results, sources, marks.
 pub fn show(uop: &Uop) -> String {
     let ports: String =
         (0..8).filter(|n| uop.ports & (1 << n) != 0).map(|n| n.to_string()).collect();
@@ -96,12 +96,12 @@ pub fn show(uop: &Uop) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The uops of a block in words.
+/// The uops of a block as text.
 pub fn uops(hex: &str) -> Vec<String> {
     block(hex).uops.iter().map(show).collect()
 }
 
-/// Checks what must hold for every block.
+/// Checks the invariants of every block.
 pub fn check(block: &Block) {
     let mut next_uop = 0;
     let mut next_operand = 0;

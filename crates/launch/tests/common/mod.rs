@@ -12,7 +12,7 @@ use stream::event::{Control, Event, decode};
 use stream::{Packet, Source, StreamError};
 use tempfile::TempDir;
 
-/// The parts, built if need be. `None` where there is no QEMU: the calling test is skipped.
+/// The parts, built if necessary. `None` without QEMU: the calling test is skipped.
 #[track_caller]
 pub fn parts() -> Option<Paths> {
     static PARTS: OnceLock<Paths> = OnceLock::new();
@@ -28,7 +28,7 @@ pub fn parts() -> Option<Paths> {
     }
 }
 
-/// The plugin, built like this test. Cargo builds a plugin only when it is asked to.
+/// The plugin, built with this test's profile. Cargo builds a plugin only on request.
 fn feeder() -> PathBuf {
     if std::env::var_os(paths::FEEDER_VARIABLE).is_none() {
         let test = std::env::current_exe().unwrap();
@@ -55,7 +55,7 @@ fn guest() -> PathBuf {
     paths::guest().unwrap()
 }
 
-/// The usual options.
+/// The standard options.
 #[track_caller]
 pub fn options() -> Option<Options> {
     parts().map(Options::new)
@@ -96,7 +96,7 @@ impl Bench {
     }
 }
 
-/// What a stream held.
+/// The contents of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub instructions: u64,
@@ -108,9 +108,9 @@ pub struct Tally {
     pub strays: u64,
     /// The payload of the exit event.
     pub exit: Option<u64>,
-    /// How often each kind of control event came.
+    /// Number of control events of each kind.
     pub controls: BTreeMap<String, u64>,
-    /// Of everything: threads, blocks, events.
+    /// Hash of everything: threads, blocks, events.
     pub hash: u64,
     lens: Lens,
 }
@@ -175,7 +175,7 @@ impl Tally {
     }
 }
 
-/// What a run gave.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Run {
     pub tally: Tally,
@@ -184,7 +184,7 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs a program with an empty stdin, and `each` over its packets.
+/// Runs a program with an empty stdin; calls `each` for every packet.
 pub fn run_each(
     options: Options,
     program: &[&str],
@@ -211,7 +211,7 @@ pub fn start(
     })
 }
 
-/// Runs a program with this stdin, and `each` over its packets.
+/// Runs a program with this stdin; calls `each` for every packet.
 pub fn run_input(
     options: Options,
     program: &[&str],
@@ -229,7 +229,7 @@ pub fn run_input(
         each(&packet);
     }
     let fate = launched.wait().unwrap();
-    // No handler ran in these programs.
+    // No signal handler ran in these programs.
     assert_eq!(tally.strays, 0, "each access belongs to an instruction of its block");
     let text = |at: usize| std::fs::read_to_string(files[at].path()).unwrap();
     Ok(Run { tally, fate, stdout: text(1), stderr: text(2) })

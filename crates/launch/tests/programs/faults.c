@@ -1,4 +1,4 @@
-// Survives so many faults, then dies of one if told to.
+// Survives the given number of faults, then dies of one if told to.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// One rep movsb over so many bytes, so many times.
+// Repeats one rep movsb over a given number of bytes a given number of times.
 #include <stdlib.h>
 static char from[1 << 20], to[1 << 20];
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Replaces itself by the call that its first argument names.
+// Replaces itself with the call that its first argument names.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Works for a while; or for good.
+// Works for a while, or forever.
 #include <stdio.h>
 #include <stdlib.h>
 int main(int argc, char** argv) {

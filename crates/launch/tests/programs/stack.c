@@ -1,4 +1,4 @@
-// Prints where its stack is.
+// Prints the address of its stack.
 #include <stdio.h>
 int main(void) {
   int local;

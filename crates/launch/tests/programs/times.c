@@ -1,4 +1,4 @@
-// Prints the times of a file's last access and last change, as each call that tells them has it.
+// Prints the times of a file's last access and last change as returned by each call that has them.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static void show(const struct stat* s) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   struct stat s;
-  // The C library may take other calls: each is made by its number.
+  // The C library may use other calls: each one is made by its number.
   if (syscall(SYS_stat, argv[1], &s) != 0) return 1;
   show(&s);
   if (syscall(SYS_lstat, argv[1], &s) != 0) return 1;

@@ -1,4 +1,4 @@
-// So many 32-byte copies (AVX), one load and one store each.
+// A given number of 32-byte copies (AVX), one load and one store each.
 #include <stdlib.h>
 int main(int argc, char** argv) {
   static char words[64] __attribute__((aligned(32)));

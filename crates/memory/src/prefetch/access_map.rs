@@ -1,16 +1,16 @@
-//! Access map pattern matching: a map of the lines accessed in each 4 KB page, in which strides
-//! are looked for whatever the order of the accesses was (Ishii, Inaba and Hiraki, "Access Map
-//! Pattern Matching for Data Cache Prefetch", ICS 2009).
+//! Access map pattern matching: a map of the lines accessed in each 4 KB page, searched for strides
+//! regardless of the order of the accesses (Ishii, Inaba and Hiraki, "Access Map Pattern Matching
+//! for Data Cache Prefetch", ICS 2009).
 //!
 //! An access to line `t` asks for `t + k` when `t - k` and `t - 2k` were accessed, and for `t - k`
 //! when `t + k` and `t + 2k` were, the smallest `k` first. Left out of the paper's design: the
-//! degree that follows the prefetcher's own success, which depends on time.
+//! degree that adapts to the prefetcher's own success, which depends on time.
 
 use crate::params::PrefetchParams;
 use crate::translate::PAGE_SHIFT;
 
-/// A page: which of its lines were accessed, and which asked for. The smallest line, 32 bytes,
-/// makes 128 of a page.
+/// A page: which of its lines were accessed, and which were asked for. At the smallest line size,
+/// 32 bytes, a page has 128 lines.
 #[derive(Clone, Copy, Debug)]
 struct Map {
     page: u64,
@@ -20,7 +20,7 @@ struct Map {
 
 const EMPTY: Map = Map { page: u64::MAX, accessed: 0, asked: 0 };
 
-/// The maps; a page has one place, which it shares with pages of the same low bits.
+/// The maps, direct-mapped: pages with the same low bits share an entry.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessMap {
     maps: Vec<Map>,
@@ -38,7 +38,7 @@ impl AccessMap {
         }
     }
 
-    /// Sees an access.
+    /// Observes an access.
     #[inline(never)]
     pub(crate) fn access(&mut self, line: u64, wanted: &mut Vec<u64>) {
         let page = line >> self.page_bits;
@@ -93,7 +93,7 @@ mod tests {
         for [a, b] in [[3, 6], [6, 3]] {
             let mut prefetcher = prefetcher(2);
             assert_eq!([asked(&mut prefetcher, a), asked(&mut prefetcher, b)], [[0_u64; 0]; 2]);
-            // 9 - 3 and 9 - 6 were accessed: 12. No other stride has two of its lines.
+            // 9 - 3 and 9 - 6 were accessed: 12. For no other stride were both lines accessed.
             assert_eq!(asked(&mut prefetcher, 9), [12]);
             assert_eq!(asked(&mut prefetcher, 9), [0_u64; 0], "asked for already");
             // 12 - 3 = 9, 12 - 6 = 6; the stride of 6 would need line 0.
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn two_strides_through_one_page_are_told_apart() {
         let mut both = prefetcher(4);
-        // Up by 4 from 0, down by 5 from 63, in turns.
+        // Up by 4 from 0 and down by 5 from 63, alternately.
         let lines = [0, 63, 4, 58, 8, 53];
         let all: Vec<Vec<u64>> = lines.iter().map(|line| asked(&mut both, *line)).collect();
         assert_eq!(all, [vec![], vec![], vec![], vec![], vec![12], vec![48]]);
@@ -117,8 +117,9 @@ mod tests {
             [10, 12, 13, 14, 15].iter().for_each(|line| drop(asked(&mut prefetcher, *line)));
             asked(&mut prefetcher, 16)
         };
-        // Of 16: by 1 15, 14 -> 17; by 2 14, 12 -> 18; by 3 13, 10 -> 19. Line 16 itself was asked
-        // for before: by 14 (14, 12) or, when the degree ended there with 15, by 15 (14, 13).
+        // From 16: stride 1 (15, 14) -> 17; 2 (14, 12) -> 18; 3 (13, 10) -> 19. Line 16 itself was
+        // asked for earlier: by 14 (14, 12) or, when the degree ended there with 15, by 15 (14,
+        // 13).
         assert_eq!(fresh(4), [17, 18, 19]);
         assert_eq!(fresh(2), [17, 18]);
         assert_eq!(fresh(1), [17]);

@@ -5,7 +5,7 @@
 pub(crate) struct Adjacent;
 
 impl Adjacent {
-    /// Sees an access; the answer is a line to prefetch. A pair never crosses a page.
+    /// Observes an access and returns a line to prefetch. A pair never crosses a page.
     pub(crate) fn access(&self, line: u64, missed: bool) -> Option<u64> {
         missed.then_some(line ^ 1)
     }

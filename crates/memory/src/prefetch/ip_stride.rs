@@ -1,4 +1,5 @@
-//! By instruction address. A load whose address moves by the same stride asks one ahead.
+//! Prefetches by instruction address: a load whose address moves by a constant stride asks one
+//! stride ahead.
 
 use crate::params::PrefetchParams;
 
@@ -11,8 +12,8 @@ struct Entry {
     confidence: u8,
 }
 
-/// Equal strides in a row before the table trusts one: the manual names no number; two makes the
-/// third access of a stream the first that prefetches.
+/// Equal strides in a row before an entry prefetches: the manual gives no number; with two, the
+/// third access of a stream is the first to prefetch.
 const TRUSTED: u8 = 2;
 
 /// The table.
@@ -34,7 +35,7 @@ impl IpStride {
         }
     }
 
-    /// Sees a load; the answer is a line to prefetch, another one of the same 4 KB page.
+    /// Observes a load and returns a line to prefetch, another one of the same 4 KB page.
     #[inline(always)]
     pub(crate) fn load(&mut self, pc: u64, addr: u64) -> Option<u64> {
         let at = pc as usize & (self.entries.len() - 1);

@@ -1,9 +1,9 @@
-//! Hardware prefetchers: each sees accesses and names lines, and knows neither caches nor times.
+//! Hardware prefetchers: each sees accesses and names lines, independently of caches and times.
 //!
 //! A cache shows them accesses: the L1D every load, with the address of its instruction; the L1I
-//! its misses; a level beyond the first every request but the page walker's. What they name is
-//! brought into that cache unless it is there, in the order of the cache's list (but see
-//! [`Chain`]). Adding one: a file, a variant of [`Prefetcher`], and a line in [`MODELS`].
+//! its misses; a level beyond the first every request except the page walker's. The lines that they
+//! name are filled into that cache unless present, in the order of the cache's list (but see
+//! [`Chain`]). To add one: a file, a variant of [`Prefetcher`], and a line in [`MODELS`].
 
 mod access_map;
 mod adjacent;
@@ -20,10 +20,10 @@ use ip_stride::IpStride;
 use next_line::{NextLine, NextOnMiss};
 use streamer::Streamer;
 
-/// Lines that a prefetcher names on one access at most.
+/// The most lines that a prefetcher names on one access.
 pub const LINES_MAX: usize = 16;
 
-/// What is known of a prefetcher.
+/// The description of a prefetcher.
 pub struct Model {
     /// Unique name, as in machine files.
     pub name: &'static str,
@@ -31,7 +31,7 @@ pub struct Model {
     pub text: &'static str,
     /// Its parameters: keys of [`PrefetchParams`].
     pub parameters: &'static [&'static str],
-    /// It goes by the address of the instruction, which the L1D alone knows.
+    /// It uses the address of the instruction, which only the L1D knows.
     pub by_instruction: bool,
     build: fn(&PrefetchParams, u64) -> Prefetcher,
 }
@@ -84,7 +84,7 @@ pub static MODELS: &[Model] = &[
     },
 ];
 
-/// The model of a name; `key` is what names it in the machine file.
+/// The model with this name; `key` is the key that names it in the machine file.
 pub(crate) fn find(key: &str, name: &str) -> Result<&'static Model, ConfigError> {
     MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
         let valid: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
@@ -103,7 +103,7 @@ pub(crate) struct Seen {
     pub(crate) missed: bool,
 }
 
-/// A prefetcher at work.
+/// A prefetcher with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Prefetcher {
     IpStride(IpStride),
@@ -115,12 +115,12 @@ pub(crate) enum Prefetcher {
 }
 
 impl Prefetcher {
-    /// A fresh one of this name; `key` is what names it in the machine file.
+    /// A new prefetcher of this name; `key` is the key that names it in the machine file.
     fn find(key: &str, name: &str, p: &MemoryParams) -> Result<Self, ConfigError> {
         Ok((find(key, name)?.build)(&p.prefetch, p.line))
     }
 
-    /// Sees an access and adds the lines to prefetch: others of the same 4 KB page, at most
+    /// Observes an access and adds the lines to prefetch: others of the same 4 KB page, at most
     /// [`LINES_MAX`].
     #[inline]
     pub(crate) fn see(&mut self, seen: Seen, wanted: &mut Vec<u64>) {
@@ -139,8 +139,8 @@ impl Prefetcher {
     }
 }
 
-/// The prefetchers of a cache. Every load goes through those of the L1D, so that there the two that
-/// it usually has stand apart from the list and are looked at first.
+/// The prefetchers of a cache. Every load goes through those of the L1D, so the two that it usually
+/// has are kept apart from the list and checked first.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     pub(crate) ip_stride: Option<IpStride>,
@@ -149,7 +149,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Fresh ones of these names, of the cache `key`; `every_load`: it sees every load.
+    /// New prefetchers with these names for the cache `key`; `every_load`: it sees every load.
     pub(crate) fn new(
         key: &str,
         names: &[String],

@@ -15,7 +15,7 @@ impl NextLine {
         Self { last: u64::MAX - 1, line_shift: line.trailing_zeros() }
     }
 
-    /// Sees an access; the answer is a line to prefetch, of the same 4 KB page.
+    /// Observes an access and returns a line to prefetch, of the same 4 KB page.
     #[inline(always)]
     pub(crate) fn load(&mut self, line: u64) -> Option<u64> {
         let ascending = line == self.last + 1;
@@ -36,7 +36,7 @@ impl NextOnMiss {
         Self { line_shift: line.trailing_zeros() }
     }
 
-    /// Sees an access; the answer is a line to prefetch, of the same 4 KB page.
+    /// Observes an access and returns a line to prefetch, of the same 4 KB page.
     pub(crate) fn access(&self, line: u64, missed: bool) -> Option<u64> {
         let next = line.wrapping_add(1);
         let same_page = (line ^ next) >> (PAGE_SHIFT - self.line_shift) == 0;
@@ -52,7 +52,7 @@ mod tests {
     fn two_ascending_lines_ask_for_the_third_and_never_beyond_the_page() {
         let mut prefetcher = NextLine::new(64);
         let asked: Vec<_> = (60..66).map(|line| prefetcher.load(line)).collect();
-        // 64 lines of 64 bytes to a page: line 64 is the next page's first.
+        // A page has 64 lines of 64 bytes: line 64 is the first of the next page.
         assert_eq!(asked, [None, Some(62), Some(63), None, Some(65), Some(66)]);
     }
 

@@ -1,22 +1,22 @@
-//! Follows ascending or descending accesses within a 4 KB page and runs ahead.
+//! Follows ascending or descending accesses within a 4 KB page and runs ahead of them.
 
 use crate::params::PrefetchParams;
 use crate::translate::PAGE_SHIFT;
 
-/// A stream: the page, the last line asked for and how far the prefetches got.
+/// A stream: the page, the last line requested and how far the prefetches have got.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     page: u64,
     last: u64,
-    /// The farthest line asked for, in the direction of the stream.
+    /// The farthest line prefetched, in the direction of the stream.
     front: u64,
-    /// +1 ascending, -1 descending, 0 not known yet.
+    /// +1 ascending, -1 descending, 0 not yet known.
     direction: i8,
-    /// Requests in that direction in a row, up to what starts a stream.
+    /// Consecutive requests in that direction, counted up to the number that starts a stream.
     steps: u32,
 }
 
-/// The streams; a page has one place, which it shares with pages of the same low bits.
+/// The streams, direct-mapped: pages with the same low bits share an entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Streamer {
     streams: Vec<Stream>,
@@ -38,7 +38,7 @@ impl Streamer {
         }
     }
 
-    /// Sees an access.
+    /// Observes an access.
     #[inline(never)]
     pub(crate) fn request(&mut self, line: u64, wanted: &mut Vec<u64>) {
         let page = line >> self.lines_shift;
@@ -145,7 +145,7 @@ mod tests {
     fn a_descending_stream_ends_at_the_first_line_of_its_page() {
         let mut streamer = streamer(20, 1);
         let all: Vec<u64> = (64..128).rev().flat_map(|l| asked(&mut streamer, l)).collect();
-        // Line 127 is seen alone; 126 makes the direction and asks for 125 and 124.
+        // Line 127 alone sets no direction; 126 sets it and asks for 125 and 124.
         assert_eq!(all, (64..126).rev().collect::<Vec<_>>());
     }
 }

@@ -1,4 +1,4 @@
-//! What every prefetcher keeps to, whatever its idea is.
+//! Properties that every prefetcher must have.
 
 use super::*;
 use crate::params::MemoryParams;
@@ -6,7 +6,7 @@ use crate::translate::PAGE_SHIFT;
 use params::Param;
 use std::collections::BTreeSet;
 
-/// Streams up and down, strides, hot lines and chance, on a few pages.
+/// Streams up and down, strides, hot lines and random lines, on a few pages.
 fn traffic(line: u64, mut random: u64) -> Vec<Seen> {
     let mut next = move || {
         random ^= random << 13;
@@ -30,7 +30,7 @@ fn traffic(line: u64, mut random: u64) -> Vec<Seen> {
         .collect()
 }
 
-/// Every model, for each size of lines and with its most eager parameters.
+/// Every model, for each line size and with its most aggressive parameters.
 fn every(mut check: impl FnMut(&Model, u64, &MemoryParams)) {
     for line in [32, 64, 128, 256] {
         let mut params = MemoryParams { line, ..MemoryParams::default() };

@@ -1,8 +1,8 @@
 //! The causes that experiments established, each with its figures.
 //!
-//! A cause stands here only after an experiment showed it. Every number in a text is declared among
-//! the cause's figures (a test compares them), and every figure that a study of the same
-//! configuration measures has the band in which the sentence still holds.
+//! A cause is listed here only after an experiment showed it. Every number in a text is declared
+//! among the cause's figures (a test compares them), and every figure that a study of the same
+//! configuration measures has a band within which the sentence still holds.
 
 use super::Origin::{Experiment, Setting};
 use super::{Cause, Established, Named, Origin};
@@ -14,12 +14,12 @@ const fn on(programs: &'static [&'static str]) -> Established {
     Established { date: "2026-11-22", machine: "haswell-user", programs, seeds: None }
 }
 
-/// The programs that means are over.
+/// The programs that means are taken over.
 const PAPERS: &[&str] =
     &["perl", "xalan", "kv-never-frees", "kv-frees", "xapian-abstracts", "xapian-pages"];
 const MICROS: &[&str] = &["antagonist", "gauss", "gauss_free", "sized_deletes", "tp", "tp_small"];
 
-/// A figure that a study measures: words, figure, cells, what it was, its band.
+/// A figure that a study measures: words, figure, cells, value at the time, its band.
 const fn measured(
     words: &'static str,
     figure: Figure,
@@ -30,7 +30,7 @@ const fn measured(
     Named { words, origin: Origin::Study { figure, cells, was, band } }
 }
 
-/// A figure that the experiment alone measured.
+/// A figure that only the experiment measured.
 const fn apart(words: &'static str) -> Named {
     Named { words, origin: Experiment }
 }
@@ -40,7 +40,7 @@ const fn setting(words: &'static str) -> Named {
     Named { words, origin: Setting }
 }
 
-/// What a program gains is what its allocator saves times what its allocator takes.
+/// A program's gain is what its allocator saves times the share of time its allocator takes.
 const SMALL: &str = "the allocator saves as much as in the paper (Figure 13: a third of its time) \
     and takes less than 1 % of this program's (Figure 18): a query scores far more documents \
     than it allocates objects";

@@ -2,8 +2,9 @@
 //!
 //! A cause is data: a sentence, the experiment that showed it, when and on what it was established,
 //! and every figure that the sentence names. It is printed only for a run of that configuration.
-//! Figures that such a run measures itself are compared with what they were: a cause of which one
-//! has left its band is stale, and says so. What has no cause says that none is established.
+//! Figures that such a run measures itself are compared with their values at the time: if one of
+//! them has left its band, the cause is stale and is reported as such. A claim without a cause is
+//! reported as having none established.
 
 mod established;
 
@@ -18,7 +19,7 @@ use crate::verdict::{Rule, Verdict};
 
 pub use established::CAUSES;
 
-/// What stands where no cause is known.
+/// Shown where no cause is known.
 pub const UNKNOWN: &str = "cause not established";
 
 /// How much of each program is simulated.
@@ -31,16 +32,16 @@ pub enum Length {
     Quick,
 }
 
-/// What a study was made of, as far as causes depend on it.
+/// The conditions of a study, as far as causes depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// The machine's name. A built-in name must stand for exactly the built-in machine.
+    /// The machine's name. A built-in name must refer to exactly the built-in machine.
     pub machine: String,
-    /// How much of each program.
+    /// How much of each program is simulated.
     pub length: Length,
     /// Executions of each program for Table 2.
     pub seeds: u64,
-    /// Whether recordings were replayed in place of programs; their inputs are not known.
+    /// Whether recordings were replayed instead of running programs; their inputs are not known.
     pub recorded: bool,
 }
 
@@ -51,7 +52,7 @@ pub struct Established {
     pub date: &'static str,
     /// The machine's name.
     pub machine: &'static str,
-    /// Programs that the study has to contain: means are over these.
+    /// Programs that the study has to contain: means are taken over these.
     pub programs: &'static [&'static str],
     /// Executions of each program, where the claim depends on them.
     pub seeds: Option<u64>,
@@ -66,7 +67,7 @@ pub struct Cause {
     pub text: &'static str,
     /// The experiment that showed it: a command, or what was varied.
     pub experiment: &'static str,
-    /// On what, and when.
+    /// On what configuration, and when.
     pub established: Established,
     /// Every figure that the text names.
     pub figures: &'static [Named],
@@ -75,7 +76,7 @@ pub struct Cause {
 /// A figure that a cause names.
 #[derive(Debug, PartialEq)]
 pub struct Named {
-    /// As the text has it.
+    /// The words of the text.
     pub words: &'static str,
     /// Where it comes from.
     pub origin: Origin,
@@ -92,29 +93,29 @@ pub enum Origin {
         cells: &'static [(&'static str, &'static str)],
         /// The value when the cause was established.
         was: f64,
-        /// The smallest and the largest value with which the cause still holds.
+        /// The smallest and the largest value for which the cause still holds.
         band: (f64, f64),
     },
     /// The experiment measured it, with another machine or another tool. A study cannot check it.
     Experiment,
-    /// It is a setting of the experiment or of the simulator and not a measurement.
+    /// It is a setting of the experiment or of the simulator, not a measurement.
     Setting,
 }
 
-/// What a study offers to check causes with.
+/// What causes are checked against.
 pub struct Evidence<'a> {
-    /// What it was made of.
+    /// The study's conditions.
     pub conditions: &'a Conditions,
     /// The programs that were measured.
     pub programs: Vec<&'a str>,
-    /// The tables of all figures, empty cells where nothing was measured.
+    /// The tables of all figures; cells are empty where nothing was measured.
     pub tables: Vec<(Figure, Table)>,
 }
 
 /// A figure of a cause that has left its band.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// As the text has it.
+    /// The words of the text.
     pub words: &'static str,
     /// What it was when the cause was established.
     pub was: String,
@@ -124,28 +125,28 @@ pub struct Moved {
     pub band: String,
 }
 
-/// Why a claim is not reproduced, as far as it is known for a study.
+/// Why a claim is not reproduced, as far as that is known for a study.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Explanation {
     /// It follows from the verdict.
     Verdict(String),
     /// There is no cause.
     Unknown,
-    /// There is one, of another configuration.
+    /// There is one, but for another configuration.
     Elsewhere(&'static Cause),
-    /// There is one, of this configuration.
+    /// There is one for this configuration.
     Established {
         /// The cause.
         cause: &'static Cause,
         /// Figures that have left their band.
         moved: Vec<Moved>,
-        /// Figures that this study did not measure although one could.
+        /// Figures that this study did not measure although a study can.
         unmeasured: Vec<&'static str>,
     },
 }
 
 impl Established {
-    /// Whether a study is of this configuration.
+    /// Whether a study has this configuration.
     fn holds(&self, evidence: &Evidence<'_>) -> bool {
         let conditions = evidence.conditions;
         conditions.machine == self.machine
@@ -171,7 +172,7 @@ impl Evidence<'_> {
 }
 
 impl Cause {
-    /// What the study says of this cause's figures.
+    /// What the study says about this cause's figures.
     fn check(&'static self, evidence: &Evidence<'_>) -> Explanation {
         let (mut moved, mut unmeasured) = (Vec::new(), Vec::new());
         for named in self.figures {
@@ -200,7 +201,7 @@ impl Cause {
     }
 }
 
-/// Why a claim with that verdict is not reproduced; `None` if it is.
+/// Why a claim with this verdict is not reproduced; `None` if it is reproduced.
 pub fn explain(check: &Check, evidence: &Evidence<'_>) -> Option<Explanation> {
     let claim = check.claim;
     let text = match check.verdict {
@@ -231,7 +232,7 @@ pub fn explain(check: &Check, evidence: &Evidence<'_>) -> Option<Explanation> {
 }
 
 impl Explanation {
-    /// Figures that have left their band; a cause with any is stale.
+    /// Figures that have left their band; a cause with any of these is stale.
     pub fn moved(&self) -> &[Moved] {
         match self {
             Self::Established { moved, .. } => moved,
@@ -239,7 +240,7 @@ impl Explanation {
         }
     }
 
-    /// The day on which the cause that stands for this study was established.
+    /// The day on which the cause that applies to this study was established.
     pub fn date(&self) -> Option<&'static str> {
         match self {
             Self::Established { cause, .. } => Some(cause.established.date),

@@ -7,7 +7,7 @@ fn conditions() -> Conditions {
     Conditions { machine: "haswell-user".into(), seeds: 5, ..Conditions::default() }
 }
 
-/// Table 1 of a study in which tp_small's pair takes so many cycles.
+/// Table 1 of a study in which tp_small's pair takes this many cycles.
 fn table(pair: f64) -> Table {
     let mut table = Table::new("microbenchmark", &["in all per malloc", "cycles per malloc"]);
     let cycles = |value| Cell::exact(value, Unit::Cycles);
@@ -16,7 +16,7 @@ fn table(pair: f64) -> Table {
     table
 }
 
-/// What is said of tp_small's malloc of 14.3 cycles, which the paper puts at 18.
+/// The explanation of tp_small's malloc of 14.3 cycles, which the paper puts at 18.
 fn said(conditions: &Conditions, pair: f64) -> Explanation {
     let mut derived = Derived { table: table(pair), ..Derived::default() };
     derived.of(MALLOC.1, MALLOC.2, exact(14.3));
@@ -77,7 +77,7 @@ fn a_cause_of_another_configuration_is_not_printed() {
         assert!(text.starts_with("cause not established for this configuration"), "{text}");
         assert!(!text.contains(cause.text), "{text}");
     }
-    // The number of seeds is nothing to a microbenchmark.
+    // The number of seeds does not matter to a microbenchmark.
     assert!(said(&Conditions { seeds: 2, ..conditions() }, was).date().is_some());
 }
 
@@ -132,7 +132,7 @@ fn every_number_in_a_cause_is_one_of_its_figures() {
             assert!(text.contains(named.words), "{:?} is not in: {}", named.words, cause.text);
             text = text.replacen(named.words, "", 1);
         }
-        // Longer names first, so that "Figure 1" does not eat the front of "Figure 18".
+        // Longer names first, so that "Figure 1" does not match the beginning of "Figure 18".
         for name in names.iter().rev() {
             text = text.replace(name, "");
         }
@@ -150,7 +150,7 @@ fn what_a_figure_was_lies_in_its_band_and_its_cell_is_in_the_tables() {
                 assert!(low <= was && was <= high, "{} {}", cause.text, named.words);
                 let sheet = &crate::derive::sheets(&[figure], &study)[0];
                 for (row, column) in cells {
-                    // Figure 17 has a column for each program and this study has none.
+                    // Figure 17 has a column for each program, and this study has no programs.
                     let by_program = crate::Subject::find(column).is_some();
                     let known = sheet.table.columns.iter().any(|name| name == column);
                     assert!(known || by_program, "{row} {column} of {}", figure.name());

@@ -9,11 +9,11 @@ use crate::needs::{BASELINE, CLASS_PART, LIMIT, LIST_PART, MALLACC};
 use crate::sheet::{Cell, Derived, Table, Unit, exact};
 use crate::study::{Measured, Study};
 
-/// A peak holds this share of all cycles.
+/// A peak holds at least this share of all cycles.
 const PEAK: f64 = 0.01;
 /// Between two peaks some bin is no higher than this share of the lower one.
 const VALLEY: f64 = 0.5;
-/// Bins in each octave.
+/// Bins per octave.
 const BINS: u32 = 2;
 
 /// Cycles of calls by duration: bin `i` begins at `2^(i / BINS)` cycles.
@@ -33,8 +33,8 @@ fn begins(bin: usize) -> f64 {
     2.0_f64.powf(bin as f64 / f64::from(BINS))
 }
 
-/// The bins that are peaks: a bin is one when the bins after it fall to [`VALLEY`] of its height
-/// before they rise above it, and it holds enough.
+/// The bins that are peaks: a bin is a peak if the bins after it fall to [`VALLEY`] of its height
+/// before they rise above it, and if it holds enough.
 fn peaks(bins: &[f64]) -> Vec<usize> {
     let least = PEAK * bins.iter().sum::<f64>();
     let (mut found, mut highest, mut lowest) = (Vec::new(), 0, f64::INFINITY);
@@ -86,9 +86,9 @@ pub fn pools(study: &Study) -> Derived {
     derived
 }
 
-/// Cycles at the first peak of calls that are not fast over those at the highest peak of fast ones.
-/// A mean over calls would not do: most calls of 100 cycles or more are hits in the thread cache
-/// that wait for memory.
+/// Cycles at the first peak of calls that are not fast, divided by those at the highest peak of
+/// fast ones. A mean over calls would be misleading: most calls of 100 cycles or more are hits in
+/// the thread cache that wait for memory.
 fn miss_over_hit(bins: &[f64], peaks: &[usize]) -> Option<f64> {
     let (fast, slow): (Vec<usize>, Vec<usize>) =
         peaks.iter().partition(|bin| begins(**bin) < FAST_CALL_CYCLES as f64);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn peaks_are_apart_and_high_enough() {
         assert_eq!(peaks(&[0.0, 10.0, 30.0, 5.0, 20.0, 1.0, 40.0]), [2, 4, 6]);
-        // No valley between 30 and 25; 0.5 of 100 is no peak.
+        // No valley between 30 and 25; 0.5 of 100 is not a peak.
         assert_eq!(peaks(&[30.0, 20.0, 25.0, 1.0, 0.5, 20.0]), [0, 5]);
         assert_eq!(peaks(&[60.0, 0.0, 0.5, 0.0, 39.0]), [0, 4]);
         assert!(peaks(&[]).is_empty() && peaks(&[0.0, 0.0]).is_empty());
@@ -189,12 +189,13 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_miss_is_that_of_the_next_peak_over_the_highest_of_the_fast_ones() {
-        // 160 cycles in calls of 8, 1,000 in calls of 20, in two of 500 and in one of 5,000.
+        // 160 cycles in calls of 8, 1,000 in calls of 20, in two calls of 500 and in one of 5,000.
         let calls = [vec![8; 20], vec![20; 50], vec![500, 500], vec![5000]].concat();
         let derived = pools(&study(vec![with_latencies("perl", &[(BASELINE, calls)])]));
         let values: Vec<f64> = derived.values.iter().map(|v| v.2.unwrap().value).collect();
         assert_eq!(values[0], 4.0);
-        // Half octaves: 20 is in the one from 16, and 500 in that from 362 = 2^8.5.
+        // Half octaves: 20 is in the one that begins at 16, and 500 in the one that begins at 362 =
+        // 2^8.5.
         assert!((values[1] - 2.0_f64.powf(8.5 - 4.0)).abs() < 1e-9);
         let fast = with_latencies("perl", &[(BASELINE, vec![20; 50])]);
         assert_eq!(pools(&study(vec![fast])).values[1].2, None);

@@ -7,14 +7,14 @@ use crate::sheet::{Cell, Derived, Table, Unit, exact};
 use crate::study::{Measured, Study, statistic};
 use crate::subject::Kind;
 
-/// Share of the largest size's gain that counts as having it.
+/// Share of the largest size's gain that counts as reaching it.
 const INFLECTION: f64 = 0.9;
 
 fn micros(study: &Study) -> impl Iterator<Item = &Measured> {
     study.measured.iter().filter(|measured| measured.subject.kind == Kind::Micro)
 }
 
-/// Cycles in all malloc calls of a configuration.
+/// Cycles of a configuration in all malloc calls.
 fn malloc_cycles(measured: &Measured, name: &str) -> Option<f64> {
     Some(measured.configuration(name)?.calls.allocation().cycles as f64)
 }
@@ -86,15 +86,15 @@ pub fn entries(study: &Study) -> Derived {
     derived
 }
 
-/// The smallest size whose gain is [`INFLECTION`] of the largest size's.
+/// The smallest size whose gain reaches [`INFLECTION`] of the largest size's.
 fn inflection(measured: &Measured) -> Option<u64> {
     let gain = |size: u64| measured.malloc_speedup(&sized(size)).map(|speedup| speedup.value);
     let full = gain(SIZES[SIZES.len() - 1]).filter(|gain| *gain > 0.0)?;
     SIZES.into_iter().find(|size| gain(*size).is_some_and(|gain| gain >= INFLECTION * full))
 }
 
-/// The list part's share of the cycles that the three parts save one at a time. A part that costs
-/// cycles saves none.
+/// The list part's share of the cycles that the three parts save when enabled one at a time. A part
+/// that costs cycles counts as saving none.
 pub fn list_share(measured: &Measured) -> Option<f64> {
     let saves = |name: &str| saved(measured, name).map(|share| share.max(0.0));
     let list = saves(LIST_PART)?;
@@ -102,7 +102,7 @@ pub fn list_share(measured: &Measured) -> Option<f64> {
     (sum > 0.0).then(|| list / sum)
 }
 
-/// Cycles that list instructions waited for a prefetch, as a share of malloc's cycles.
+/// Cycles for which list instructions waited for a prefetch, as a share of malloc's cycles.
 fn blocked(measured: &Measured) -> Option<f64> {
     let item = measured.configuration(MALLACC)?;
     let cycles = malloc_cycles(measured, MALLACC).filter(|cycles| *cycles > 0.0)?;
@@ -161,7 +161,8 @@ mod tests {
     use super::*;
     use crate::derive::synthetic::{measured, study};
 
-    /// A microbenchmark whose calls take 20 cycles, 22 below 8 entries and 12 from there on.
+    /// A microbenchmark whose calls take 20 cycles in the baseline, 22 with fewer than 8 entries
+    /// and 12 with 8 or more.
     fn stepped() -> Study {
         let sizes = SIZES.map(|size| (sized(size), if size < 8 { 22 } else { 12 }));
         let mut calls = vec![(BASELINE.to_owned(), 20), (LIMIT.to_owned(), 10)];

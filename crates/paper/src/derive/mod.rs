@@ -53,7 +53,7 @@ fn derive(figure: Figure, study: &Study) -> Derived {
     }
 }
 
-/// The mean of what is there; `None` of nothing.
+/// The mean of the values present; `None` if there are none.
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| crate::ttest::mean(values))
 }

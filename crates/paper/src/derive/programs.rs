@@ -14,7 +14,7 @@ const BOUNDS: [u64; 5] = [20, 50, 100, 1_000, 10_000];
 const SHARES: [u64; 5] = [50, 75, 90, 95, 99];
 /// What Google's datacenters spend in the allocator: "nearly 7 %" (abstract).
 const DATACENTER: f64 = 0.069;
-/// Classes from which the paper speaks of many.
+/// The number of classes from which the paper speaks of many.
 const MANY_CLASSES: u64 = 5;
 const NEVER_FREES: &str = "kv-never-frees";
 
@@ -22,13 +22,13 @@ fn programs(study: &Study) -> impl Iterator<Item = &Measured> {
     study.measured.iter().filter(|measured| measured.subject.kind == Kind::Program)
 }
 
-/// The name here and in the paper.
+/// Our name and the paper's.
 fn label(measured: &Measured) -> String {
     let subject = measured.subject;
     subject.paper.map_or(subject.name.to_owned(), |paper| format!("{} ({paper})", subject.name))
 }
 
-/// Values of the programs that the paper has, too.
+/// Values of the programs that are also in the paper.
 fn in_paper(values: &[(&Measured, f64)]) -> Vec<f64> {
     values.iter().filter(|(m, _)| m.subject.paper.is_some()).map(|(_, value)| *value).collect()
 }
@@ -37,7 +37,7 @@ fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.reduce(f64::max)
 }
 
-/// A program's value less the largest of the other programs of the paper's kind.
+/// A program's value minus the largest of the other programs that have a counterpart in the paper.
 fn above_others(values: &[(&Measured, f64)], name: &str) -> Option<f64> {
     let own = values.iter().find(|(m, _)| m.subject.name == name)?.1;
     let others = values.iter().filter(|(m, _)| m.subject.name != name && m.subject.paper.is_some());
@@ -68,8 +68,8 @@ pub fn time_by_duration(study: &Study) -> Derived {
     derived
 }
 
-/// Share of malloc cycles in calls shorter than a bound. Exact below 256 cycles; above, a bucket of
-/// the histogram counts with its middle.
+/// Share of malloc cycles in calls shorter than a bound. Exact below 256 cycles; above that, a
+/// bucket of the histogram counts with its midpoint.
 pub fn time_below(item: &Configuration, bound: u64) -> Option<f64> {
     let calls = item.calls.allocation();
     let (mut below, mut all) = (0.0, 0.0);
@@ -82,7 +82,7 @@ pub fn time_below(item: &Configuration, bound: u64) -> Option<f64> {
     (all > 0.0).then(|| below / all)
 }
 
-/// Allocations of each class, the most used first.
+/// Allocations per class, the most used class first.
 fn by_use(item: &Configuration) -> Vec<u64> {
     let mut counts: Vec<u64> = item.size_classes.values().copied().collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
@@ -170,7 +170,7 @@ pub fn allocator(study: &Study) -> Derived {
     derived
 }
 
-/// Pearson's coefficient; `None` of fewer than three pairs or where one does not vary.
+/// Pearson's coefficient; `None` for fewer than three pairs or if one of the two is constant.
 fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 3 {
         return None;

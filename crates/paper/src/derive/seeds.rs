@@ -1,4 +1,4 @@
-//! Table 2: speedups of whole programs over seeds.
+//! Table 2: speedups of whole programs across seeds.
 
 use super::mean;
 use crate::needs::{BASELINE, MALLACC};
@@ -7,8 +7,8 @@ use crate::study::{Measured, Study, configuration, statistic};
 use crate::subject::Kind;
 use crate::ttest::{deviation, interval, smaller};
 
-/// Cycles per instruction of a configuration in each run of a program. Runs of other seeds execute
-/// other numbers of instructions, so their times are compared by instruction.
+/// Cycles per instruction of a configuration in each run of a program. Runs with different seeds
+/// execute different numbers of instructions, so their times are compared per instruction.
 fn times(measured: &Measured, name: &str) -> Vec<f64> {
     let runs = std::iter::once(&measured.run).chain(&measured.seeds);
     let of = |run| {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn speedup_and_test_are_over_seeds_and_paired_within_each() {
-        // 1,000 cycles beside the calls; calls of 40 against 20, then of 60 against 40.
+        // 1,000 cycles outside the calls; calls of 40 against 20, then of 60 against 40.
         let cases = |base: u64, own: u64| [(BASELINE, vec![base]), (MALLACC, vec![own])];
         let mut program = with_latencies("perl", &cases(40, 20));
         program.seeds.push(with_latencies("perl", &cases(60, 40)).run);

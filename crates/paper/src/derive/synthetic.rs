@@ -1,4 +1,4 @@
-//! Runs made up for tests: every malloc call of a configuration takes the same time.
+//! Synthetic runs for tests: every malloc call of a configuration takes the same time.
 
 use results::{CallKind, Configuration, Run};
 
@@ -9,8 +9,8 @@ use crate::subject::Subject;
 /// Calls that each configuration makes.
 pub const CALLS: u64 = 10;
 
-/// A configuration whose malloc calls take so many cycles each, in a program of 1,000 cycles
-/// besides.
+/// A configuration whose malloc calls take these numbers of cycles, in a program with 1,000 other
+/// cycles.
 pub fn configuration(name: &str, latencies: &[u64]) -> Configuration {
     let accelerator = match name {
         BASELINE => "none",

@@ -1,4 +1,4 @@
-//! For programs: JSON with everything, CSV with a line for each number and claim.
+//! For programs: JSON with everything, CSV with one line per number and claim.
 
 use documents::csv::{Csv, number};
 use documents::json::pretty;
@@ -68,8 +68,8 @@ fn cell(cell: &Cell) -> Value {
     }
 }
 
-/// Sheets as lines of figure, row, column, value, half width, and for claims the paper's value and
-/// the verdict.
+/// Sheets as lines of figure, row, column, value and half width, with the paper's value and the
+/// verdict for claims.
 pub fn csv(sheets: &[Sheet]) -> String {
     let mut csv = Csv::new(["figure", "row", "column", "value", "half_width", "paper", "verdict"]);
     for sheet in sheets {

@@ -39,7 +39,7 @@ pub fn text(machine: &str, sheets: &[Sheet]) -> String {
     text
 }
 
-/// Sheets as Markdown, after a sentence on the machine; a section for each figure.
+/// Sheets as Markdown, after a sentence on the machine; one section per figure.
 pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
     let mut text = format!("{machine}\n\n");
     let _ = writeln!(text, "{}", summary(sheets));
@@ -59,7 +59,7 @@ pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
             };
             let claim = check.claim;
             let paper = format!("{} ({})", claim.paper, claim.source);
-            // What stands beside has no rule, and its verdict gives the reason.
+            // A claim that is not comparable has no rule, and its verdict gives the reason.
             let rule = match claim.rule {
                 Rule::Beside => asks(check),
                 _ => format!("{}: {}", asks(check), claim.reason),
@@ -74,7 +74,7 @@ pub fn markdown(machine: &str, sheets: &[Sheet]) -> String {
     text
 }
 
-/// How many claims came out how.
+/// How many claims got each verdict.
 fn summary(sheets: &[Sheet]) -> String {
     let count = |verdict: Verdict| {
         sheets.iter().flat_map(|s| &s.checks).filter(|c| c.verdict == verdict).count()
@@ -107,7 +107,7 @@ fn about(check: &Check) -> String {
     }
 }
 
-/// The table, its labels to the left and its figures to the right.
+/// The table, with labels aligned left and numbers aligned right.
 fn table(table: &Table) -> documents::Table {
     let figures = table.columns.iter().map(Column::right);
     let columns = [Column::left(table.corner)].into_iter().chain(figures);

@@ -1,4 +1,4 @@
-//! Bars to the right, in groups, each with its figure written beside it.
+//! Horizontal bars in groups, each with its figure beside it.
 
 use super::canvas::{Canvas, text_width};
 use super::line::unsigned;
@@ -7,7 +7,7 @@ use super::scale::Axis;
 use super::{Chart, Swatch};
 use crate::data::{Column, Data, Datum, Format};
 
-/// One figure.
+/// One bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
     /// The figure.
@@ -16,27 +16,27 @@ pub struct Bar {
     pub half: Option<f64>,
 }
 
-/// Bars under one label: one for each series, in their order.
+/// Bars under one label: one per series, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// The label.
     pub label: String,
-    /// The figures; `None` where there is none.
+    /// The figures; `None` if there is none.
     pub bars: Vec<Option<Bar>>,
 }
 
 /// Groups of bars.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What to know when reading it.
+    /// A note on how to read it.
     pub note: String,
-    /// What the column of labels is, for the data.
+    /// Heading of the label column in the data.
     pub groups_are: String,
-    /// The axis to the right. It begins at 0, or at a negative figure.
+    /// The horizontal axis. It begins at 0, or at a negative figure.
     pub axis: Axis,
-    /// Names and looks of the bars of each group.
+    /// Names and looks of the bars in each group.
     pub series: Vec<(String, Look)>,
     /// The groups, from the top.
     pub groups: Vec<Group>,
@@ -89,7 +89,7 @@ impl Chart for Bars {
             texts.map(|text| text_width(&text)).fold(0.0, f64::max)
         };
         let labels = widest(&mut self.groups.iter().map(|group| group.label.clone()));
-        // A label that would take too much of a phone stands over its bars.
+        // A label that would take too much width on a phone is placed above its bars.
         let over = labels > 0.32 * width;
         let left = if over { 0.0 } else { labels + 10.0 };
         let figures = widest(&mut self.figures().map(|bar| self.label(bar))) + 12.0;
@@ -100,7 +100,7 @@ impl Chart for Bars {
         });
         let axis = Axis { high: None, ..self.axis.clone() };
         let mut scale = axis.scale(ends.chain([0.0]), 4);
-        // Every bar has its figure beside it: the longest takes the whole width.
+        // Every bar has its figure beside it, so the longest bar may take the full width.
         let most = self.figures().map(|bar| bar.value + bar.half.unwrap_or(0.0));
         scale.high = most.fold(0.0, f64::max).max(scale.low + 1e-9);
         if let Some(high) = self.axis.high {

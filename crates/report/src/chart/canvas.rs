@@ -9,7 +9,7 @@ use crate::html::escape;
 #[derive(Default)]
 pub struct Canvas(String);
 
-/// A coordinate without digits that no screen shows.
+/// A coordinate, rounded to digits that a screen can show.
 fn at(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
@@ -80,7 +80,7 @@ impl Canvas {
         );
     }
 
-    /// Words that show when the pointer rests on a rectangle.
+    /// Text that appears when the pointer rests on a rectangle.
     pub fn hint(&mut self, x: f64, y: f64, width: f64, height: f64, text: &str) {
         let _ = write!(
             self.0,
@@ -94,7 +94,7 @@ impl Canvas {
         );
     }
 
-    /// An interval, drawn along x or along y.
+    /// A confidence interval, drawn along x or y.
     pub fn whisker(&mut self, from: (f64, f64), to: (f64, f64)) {
         let flat = (from.1 - to.1).abs() < 0.05;
         let (dx, dy) = if flat { (0.0, 3.5) } else { (3.5, 0.0) };
@@ -104,7 +104,7 @@ impl Canvas {
         }
     }
 
-    /// A series' marker: its shape tells the series as its colour does.
+    /// A series' marker: its shape identifies the series, like its colour.
     pub fn marker(&mut self, look: Look, x: f64, y: f64) {
         let class = look.class();
         let polygon = |points: &[(f64, f64)]| {
@@ -137,7 +137,7 @@ fn path(points: &[(f64, f64)]) -> String {
     text
 }
 
-/// The width of a text in the drawings' letters, near enough to leave room for it.
+/// The approximate width of a text in the drawings' font, for reserving space.
 pub fn text_width(text: &str) -> f64 {
     let width = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' | ' ' => 3.6,

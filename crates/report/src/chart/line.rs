@@ -1,4 +1,4 @@
-//! Lines and steps over two axes.
+//! Line and step charts with two axes.
 
 use super::canvas::{Canvas, text_width};
 use super::look::Look;
@@ -6,7 +6,7 @@ use super::scale::{Axis, Scale};
 use super::{Chart, Swatch};
 use crate::data::{Column, Data, Datum, Format};
 
-/// One figure of a series.
+/// One point of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Position on the x axis.
@@ -17,27 +17,27 @@ pub struct Point {
     pub half: Option<f64>,
 }
 
-/// How the points of a series are joined.
+/// How the points of a series are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Straight lines, with markers where there are few points.
+    /// Straight lines, with markers if there are few points.
     Line,
-    /// The figure of a point holds until the next point.
+    /// The value of a point holds until the next point.
     Step,
-    /// As [`Shape::Step`], with the area beneath shaded.
+    /// Like [`Shape::Step`], with the area below shaded.
     Shaded,
 }
 
-/// Points under one name.
+/// A named series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The name in the legend.
     pub name: String,
     /// Its look.
     pub look: Look,
-    /// How the points are joined.
+    /// How the points are connected.
     pub shape: Shape,
-    /// Its points, x rising.
+    /// Its points, in order of increasing x.
     pub points: Vec<Point>,
 }
 
@@ -52,55 +52,55 @@ impl Series {
         Self { name: name.into(), look, shape: Shape::Line, points }
     }
 
-    /// Whether its points are marked: where there are few of them.
+    /// Whether its points have markers, which is the case if there are few.
     fn is_marked(&self) -> bool {
         self.shape == Shape::Line && self.points.len() <= MARKED_POINTS_MAX
     }
 
-    /// The same points, joined otherwise.
+    /// The same points, connected differently.
     pub fn shaped(self, shape: Shape) -> Self {
         Self { shape, ..self }
     }
 }
 
-/// A figure to compare the series with, drawn across the chart.
+/// A reference value, drawn across the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
     /// What it is.
     pub label: String,
-    /// Where it lies.
+    /// Its position.
     pub at: f64,
-    /// Whether it is a figure of the y axis, else of the x axis.
+    /// Whether it is a value on the y axis; otherwise on the x axis.
     pub across: bool,
 }
 
-/// Lines over two axes.
+/// A line chart with two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineChart {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What to know when reading it.
+    /// A note on how to read it.
     pub note: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis upwards.
+    /// The vertical axis.
     pub y: Axis,
-    /// The lines, the first drawn last.
+    /// The lines; the first is drawn last.
     pub series: Vec<Series>,
-    /// Figures to compare with.
+    /// Reference values.
     pub guides: Vec<Guide>,
 }
 
-/// Up to so many points get markers.
+/// Maximum number of points that get markers.
 const MARKED_POINTS_MAX: usize = 24;
-/// Height of the plot for a width.
+/// Height of the plot relative to its width.
 const ASPECT: f64 = 0.5;
-/// Above the plot: the y axis' label.
+/// Space above the plot, for the y axis' label.
 const TOP: f64 = 26.0;
-/// Below it: ticks and the x axis' label.
+/// Space below it, for ticks and the x axis' label.
 const BOTTOM: f64 = 40.0;
 
-/// Where the figures lie on the drawing.
+/// Maps figures to positions on the drawing.
 struct Frame {
     x: Scale,
     y: Scale,
@@ -219,7 +219,7 @@ impl LineChart {
         }
     }
 
-    /// Whether every series has the same positions, so that each can have a column.
+    /// Whether all series have the same positions, so that each can have a column.
     fn aligned(&self) -> bool {
         let positions = |series: &Series| series.points.iter().map(|p| p.x).collect::<Vec<_>>();
         self.series.windows(2).all(|pair| positions(&pair[0]) == positions(&pair[1]))
@@ -230,12 +230,12 @@ impl LineChart {
     }
 }
 
-/// The distance of ticks.
+/// The distance between ticks.
 fn spacing(ticks: &[f64]) -> f64 {
     ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MAX, f64::min).min(1e9)
 }
 
-/// The points of a series on the drawing; steps get their corners.
+/// The points of a series on the drawing, with the corners of steps.
 fn drawn(series: &Series, frame: &Frame) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for point in &series.points {
@@ -291,7 +291,7 @@ impl Chart for LineChart {
         self.series.iter().map(|s| (s.look, swatch(s), s.name.clone())).collect()
     }
 
-    /// A column for each series where all have the same positions; else a row for each point.
+    /// One column per series if all have the same positions; otherwise one row per point.
     fn data(&self) -> Data {
         let x = Column::new(&self.x.label, self.x.format);
         let ci = |name: &str| Column::new(format!("{name} ±"), unsigned(self.y.format));
@@ -331,7 +331,7 @@ impl Chart for LineChart {
     }
 }
 
-/// Half an interval has no sign.
+/// Half the width of an interval has no sign.
 pub(super) fn unsigned(format: Format) -> Format {
     match format {
         Format::Change(decimals) => Format::Percent(decimals),

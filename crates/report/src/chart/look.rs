@@ -1,9 +1,10 @@
-//! How series differ: colour, and beside it dashes and markers for lines, patterns for areas.
+//! How series are distinguished: by colour, and also by dashes and markers (lines) or patterns
+//! (areas).
 
 use super::Swatch;
 use super::canvas::Canvas;
 
-/// A look: the same number is the same thing in all charts of a page.
+/// A look: the same number means the same thing in all charts of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Look(pub usize);
 
@@ -12,16 +13,16 @@ const DASHES: [&str; Look::COUNT] =
     ["7 4", "", "2 3", "9 3 2 3", "12 4", "5 2 1 2", "4 4", "14 3 2 3 2 3", "1 4", "6 2"];
 
 impl Look {
-    /// How many there are; further ones repeat.
+    /// Number of looks; beyond that they repeat.
     pub const COUNT: usize = 10;
-    /// The baseline, or whatever others are compared with.
+    /// The baseline, or whatever the others are compared with.
     pub const BASELINE: Self = Self(0);
     /// What the chart is about.
     pub const MAIN: Self = Self(1);
-    /// The limit study, or whatever bounds the others.
+    /// The limit study, or whatever else is an upper bound.
     pub const LIMIT: Self = Self(2);
 
-    /// Number `index` of the looks that have no meaning of their own.
+    /// Number `index` of the looks without a fixed meaning.
     pub fn other(index: usize) -> Self {
         Self(3 + index % (Self::COUNT - 3))
     }

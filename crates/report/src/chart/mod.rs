@@ -5,9 +5,9 @@
 //!                   └──────────────> Data ─> table in <details>, CSV in a link
 //! ```
 //!
-//! Each chart is drawn twice, for a wide and a narrow column, so that letters keep their size on a
-//! phone; the style sheet shows the one that fits. A chart that stands for itself is a [`Chart`];
-//! [`figure`] gives it a title, a legend, its text alternative and its data.
+//! Each chart is drawn twice, for a wide and a narrow column, so that text keeps its size on a
+//! phone; the style sheet shows the one that fits. A [`Chart`] is a drawing on its own; [`figure`]
+//! adds a title, a legend, its text alternative and its data.
 
 mod bars;
 mod canvas;
@@ -29,10 +29,10 @@ use crate::html::Html;
 
 /// Width of the drawing for a wide column, in CSS pixels.
 pub const WIDE: f64 = 560.0;
-/// And for a phone.
+/// Width for a phone.
 pub const NARROW: f64 = 340.0;
 
-/// How the legend shows a look.
+/// How the legend represents a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swatch {
     /// A line with its dashes and marker.
@@ -45,21 +45,21 @@ pub enum Swatch {
 
 /// A drawing of figures.
 pub trait Chart {
-    /// What it shows, in a few words.
+    /// Its title, in a few words.
     fn title(&self) -> &str;
-    /// What to know when reading it; may be empty.
+    /// A note on how to read it; may be empty.
     fn note(&self) -> &str;
-    /// What it says, for those who do not see it: every series with its extremes.
+    /// A description for readers who cannot see it: every series with its extremes.
     fn alternative(&self) -> String;
-    /// The drawing at a width: its height and its marks.
+    /// Draws it at a given width; returns its height and its marks.
     fn draw(&self, width: f64) -> (f64, String);
-    /// What is drawn how.
+    /// The entries of its legend.
     fn legend(&self) -> Vec<(Look, Swatch, String)>;
-    /// The figures that are drawn.
+    /// The figures that it shows.
     fn data(&self) -> Data;
 }
 
-/// A chart with everything that belongs to it. `file` is the name of the download.
+/// A chart with its title, legend and data. `file` is the name of the download.
 pub fn figure(chart: &dyn Chart, file: &str) -> Html {
     let mut caption = Html::tag("b", &[], chart.title());
     if !chart.note().is_empty() {
@@ -92,7 +92,7 @@ pub fn figure(chart: &dyn Chart, file: &str) -> Html {
     Html::element("figure", &[], body)
 }
 
-/// Figures beside each other where there is room.
+/// Figures side by side where there is room.
 pub fn side_by_side(figures: impl IntoIterator<Item = Html>) -> Html {
     Html::element("div", &[("class", "charts")], Html::join(figures))
 }

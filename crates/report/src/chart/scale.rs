@@ -1,21 +1,21 @@
-//! Axes: from figures to positions, with ticks at round figures.
+//! Axes: map figures to positions, with ticks at round numbers.
 
 use crate::data::Format;
 
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it counts, with the unit.
+    /// Its label, with the unit.
     pub label: String,
-    /// How its figures are read.
+    /// The format of its figures.
     pub format: Format,
-    /// Whether equal distances are equal ratios.
+    /// Whether the scale is logarithmic.
     pub log: bool,
-    /// Whether 0 lies on it whatever the figures are.
+    /// Whether it always includes 0.
     pub zero: bool,
-    /// Where it begins; otherwise at the smallest figure or a round one below it.
+    /// Where it begins; by default at the smallest figure or a round one below it.
     pub low: Option<f64>,
-    /// Where it ends; otherwise at the largest figure or a round one above it.
+    /// Where it ends; by default at the largest figure or a round one above it.
     pub high: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ impl Axis {
         Self { log: true, ..Self::new(label, format) }
     }
 
-    /// With 0 on it.
+    /// Includes 0.
     pub fn with_zero(mut self) -> Self {
         self.zero = true;
         self
@@ -91,7 +91,7 @@ impl Axis {
 /// A range of figures on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// The figure at the beginning.
+    /// The figure at the start.
     pub low: f64,
     /// The figure at the end.
     pub high: f64,
@@ -99,7 +99,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Where a figure lies between 0 and 1; figures outside lie at the ends.
+    /// Position of a figure between 0 and 1; figures outside are placed at the ends.
     pub fn place(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low).ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
@@ -119,7 +119,7 @@ impl Scale {
     }
 }
 
-/// The round step (1, 2, 2.5 or 5 times a power of ten) that cuts a range into about `wanted`.
+/// The round step (1, 2, 2.5 or 5 times a power of ten) that divides a range into about `wanted`.
 fn step(low: f64, high: f64, wanted: usize) -> f64 {
     let raw = (high - low) / wanted.max(1) as f64;
     let power = 10_f64.powf(raw.log10().floor());
@@ -127,7 +127,7 @@ fn step(low: f64, high: f64, wanted: usize) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Round figures from `low` to `high`, about `wanted` of them, at equal distances.
+/// About `wanted` round figures from `low` to `high`, at equal distances.
 pub fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     if high <= low || !(high - low).is_finite() {
         return vec![low];
@@ -138,7 +138,7 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// Powers of ten, with 2 and 5 times them or 3 times them where there is room.
+/// Powers of ten, with their multiples by 2 and 5, or by 3, if there is room.
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let decades = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let all = |factors: &[f64]| -> Vec<f64> {

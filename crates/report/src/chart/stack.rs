@@ -1,4 +1,4 @@
-//! Rows of parts that sum up, each part with a letter that the legend explains.
+//! Rows of parts that sum to a total; each part has a letter that the legend explains.
 
 use super::canvas::{Canvas, text_width};
 use super::look::Look;
@@ -18,13 +18,13 @@ pub struct StackRow {
 /// Stacked rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stack {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What to know when reading it.
+    /// A note on how to read it.
     pub note: String,
-    /// What the rows are, for the data.
+    /// Heading of the row labels in the data.
     pub rows_are: String,
-    /// The axis to the right, from 0.
+    /// The horizontal axis, from 0.
     pub axis: Axis,
     /// The parts' names.
     pub parts: Vec<String>,
@@ -32,9 +32,9 @@ pub struct Stack {
     pub rows: Vec<StackRow>,
 }
 
-/// Parts with a look of their own; what remains is drawn as one.
+/// Maximum number of parts that are drawn separately; the others are combined.
 const SHOWN_MAX: usize = Look::COUNT - 1;
-/// A part below this share of every row joins the remainder.
+/// A part below this share of every row is combined with the others.
 const SHARE_MIN: f64 = 0.01;
 const BAR: f64 = 26.0;
 const TOP: f64 = 4.0;
@@ -44,7 +44,7 @@ impl Stack {
         row.values.iter().sum()
     }
 
-    /// The parts that are drawn by themselves, in their order.
+    /// The parts that are drawn separately, in order.
     fn shown(&self) -> Vec<usize> {
         let share = |part: usize| {
             let shares = self.rows.iter().map(|row| {
@@ -60,7 +60,7 @@ impl Stack {
         shown
     }
 
-    /// Parts of a row as they are drawn: number and size, the remainder last.
+    /// Sizes of a row's drawn parts, with the remainder last.
     fn drawn(&self, row: &StackRow, shown: &[usize]) -> Vec<f64> {
         let mut parts: Vec<f64> =
             shown.iter().map(|part| row.values.get(*part).copied().unwrap_or(0.0)).collect();
@@ -72,7 +72,7 @@ impl Stack {
 
 /// The look of drawn part number `index`.
 fn look(index: usize) -> Look {
-    // Neighbours must differ most; the plain fill is number 1.
+    // Neighbouring parts must differ most; the plain fill is number 1.
     const ORDER: [usize; Look::COUNT] = [1, 0, 4, 2, 5, 3, 8, 7, 9, 6];
     Look(ORDER[index % Look::COUNT])
 }

@@ -5,17 +5,17 @@ use results::LatencyHistogram;
 use super::line::{Point, Series, Shape};
 use super::look::Look;
 
-/// Bins in each octave of the distribution; one cycle each below [`BINS`].
+/// Bins per octave of the distribution; below [`BINS`], one per cycle.
 const BINS: u64 = 4;
 
 /// The bin after the one that begins at `low`. Bins are a quarter of an octave wide, in whole
-/// cycles; their bounds are bounds of the histogram's buckets too, so every count is exact.
+/// cycles; their bounds coincide with bounds of the histogram's buckets, so every count is exact.
 fn next(low: u64) -> u64 {
     if low < BINS { low + 1 } else { low.saturating_add((1 << low.ilog2()) / BINS) }
 }
 
 /// The share of the calls in each bin: a step at the bin's first cycle. Bins are about 20 % wide,
-/// as fits a logarithmic axis.
+/// which suits a logarithmic axis.
 pub fn distribution(name: &str, look: Look, latency: &LatencyHistogram) -> Series {
     let mut points = Vec::new();
     let (min, max) = (latency.min().unwrap_or(0), latency.max().unwrap_or(0));
@@ -47,8 +47,8 @@ pub fn distribution(name: &str, look: Look, latency: &LatencyHistogram) -> Serie
     Series { name: name.into(), look, shape: Shape::Step, points }
 }
 
-/// The share of the calls that take at most so many cycles, at the upper bound of every bucket in
-/// use, where it is exact.
+/// The cumulative share of the calls by latency, at the upper bound of every non-empty bucket,
+/// where it is exact.
 pub fn cumulative(name: &str, look: Look, latency: &LatencyHistogram) -> Series {
     let total = latency.total() as f64;
     let max = latency.max().unwrap_or(0);

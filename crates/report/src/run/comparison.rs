@@ -1,4 +1,4 @@
-//! The comparison: speedups as bars, then the table that the terminal shows.
+//! The comparison: speedups as bars, then the table that the terminal also shows.
 
 use results::{CallKind, Run};
 use results::{csv, text};
@@ -11,9 +11,9 @@ use crate::data::Format;
 use crate::html::{Html, download};
 use crate::table::Table;
 
-/// Above this many configurations only the main ones have bars: a sweep's curve says it better.
+/// Above this number of configurations only the main ones have bars: a sweep's curve is clearer.
 const BARS_MAX: usize = 12;
-/// Up to so many configurations, tables stand beside each other.
+/// Up to this number of configurations, tables are placed side by side.
 const BESIDE_MAX: usize = 5;
 
 /// The section, if there are configurations.
@@ -24,7 +24,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let mut html = Html::default();
     html.push(side_by_side(charts(run, name)));
     let grid = text::comparison(run);
-    // Many columns, or intervals in them, leave no room for a second block of tables.
+    // Many columns, or columns with intervals, leave no room for tables side by side.
     if run.configurations.len() <= BESIDE_MAX && run.sampling.is_none() {
         let tables = Html::join(Table::split_grid(&grid).iter().map(Table::titled));
         html.push(Html::element("div", &[("class", "tables beside")], tables));
@@ -63,7 +63,7 @@ fn charts(run: &Run, name: &Name) -> Vec<Html> {
     charts
 }
 
-/// Cycles per call of the main kinds, a bar for each configuration.
+/// Cycles per call of the main kinds, one bar per configuration.
 fn per_call(run: &Run, kinds: &[CallKind]) -> Bars {
     let shown = shown(run);
     let group = |kind: &CallKind| Group {
@@ -80,7 +80,7 @@ fn per_call(run: &Run, kinds: &[CallKind]) -> Bars {
     }
 }
 
-/// Speedups over the baseline of the allocator's kinds and of the program.
+/// Speedups over the baseline, for the main kinds of call and for the program.
 fn speedups(run: &Run, kinds: &[CallKind], others: &[Shown]) -> Bars {
     let mut groups: Vec<Group> = kinds
         .iter()

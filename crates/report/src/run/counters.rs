@@ -1,4 +1,4 @@
-//! Every figure of every group: a table for each kind.
+//! Every figure of every group: one table per kind.
 
 use results::statistics::Unit;
 use results::{GroupFigures, Run, groups_of};
@@ -12,13 +12,13 @@ use crate::html::Html;
 /// The section, if anything was counted.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let schema = run.groups();
-    // What sums to a whole is a chart with a table of its own.
+    // Groups that sum to a whole have a chart with its own table.
     let kinds = schema.kinds().iter().filter(|kind| kind.head.whole.is_none());
     let tables: Vec<Html> = kinds.filter_map(|kind| table(run, name, kind)).collect();
     (!tables.is_empty()).then(|| Html::join(tables))
 }
 
-/// How people read a figure.
+/// The readable format of a unit.
 fn format(unit: Unit) -> Format {
     match unit {
         Unit::Fraction => Format::Percent(1),
@@ -29,7 +29,7 @@ fn format(unit: Unit) -> Format {
     }
 }
 
-/// Every figure of a kind, a row for each group of each configuration that has it.
+/// Every figure of a kind, with a row for each group of each configuration that has one.
 fn table(run: &Run, name: &Name, kind: &Kind) -> Option<Html> {
     let schema = run.groups();
     let groups: Vec<_> = groups_of(&schema, kind).collect();

@@ -1,4 +1,4 @@
-//! How few size classes serve the program: what a malloc cache of few entries lives on.
+//! How few size classes serve the program, which is what a malloc cache with few entries exploits.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::chart::{Axis, Bar, Bars, Guide, LineChart, Look, Series, figure, side
 use crate::data::Format;
 use crate::html::Html;
 
-/// Sizes that are listed.
+/// Number of sizes listed.
 const SIZES_SHOWN: usize = 12;
-/// Sizes of malloc caches that are marked.
+/// Number of malloc cache sizes marked.
 const GUIDES_MAX: usize = 4;
 
-/// The section, if there were allocations. They are the program's own, the same for every
-/// configuration, so one of them says it.
+/// The section, if there were allocations. They are the program's own and the same for every
+/// configuration, so any one of them is shown.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let item = run.configurations.iter().find(|item| !item.size_classes.is_empty())?;
     let needed = |name| number::value(program(run, item, name), Unit::Classes);
@@ -48,7 +48,7 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
     let mut sizes = entries(run);
     sizes.retain(|entries| *entries as f64 <= count.max(8.0));
     if sizes.len() > GUIDES_MAX {
-        // Of a sweep, the sizes that hardware would have.
+        // Of a sweep, only sizes that hardware would have.
         sizes.retain(|entries| entries.count_ones() == 1);
     }
     let first = sizes.len().saturating_sub(GUIDES_MAX);
@@ -69,7 +69,7 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
     }
 }
 
-/// Sizes of the run's malloc caches, rising.
+/// Sizes of the run's malloc caches, in increasing order.
 fn entries(run: &Run) -> Vec<i64> {
     let mut all: Vec<i64> = run
         .configurations

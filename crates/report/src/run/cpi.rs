@@ -1,4 +1,4 @@
-//! Stacks: where the cycles of a core go, cause by cause.
+//! Stacks: how the cycles of a core are divided among causes.
 
 use results::statistics::Value;
 use results::{Configuration, GroupFigures, Placed, Run, placed};
@@ -9,7 +9,7 @@ use crate::chart::{Axis, Bar, Bars, Group, Stack, StackRow, figure, side_by_side
 use crate::data::Format;
 use crate::html::Html;
 
-/// Rows beyond which only the main configurations are drawn.
+/// Above this number of rows, only the main configurations are drawn.
 const ROWS_MAX: usize = 8;
 
 /// A group whose counters sum to a whole.
@@ -58,10 +58,10 @@ fn stack(run: &Run, parts: &Parts) -> Stack {
     }
 }
 
-/// Causes that are drawn: those that change most.
+/// Number of causes drawn: those that change most.
 const CAUSES_MAX: usize = 8;
 
-/// What the headline and the limit save for each 1,000 instructions, cause by cause.
+/// What the headline and the limit save per 1,000 instructions, by cause.
 fn saved(run: &Run, parts: &Parts) -> Option<Bars> {
     let chosen = run.headline_configuration()?;
     let base = per_instruction(run, run.baseline_of(chosen)?, parts);
@@ -94,7 +94,7 @@ fn saved(run: &Run, parts: &Parts) -> Option<Bars> {
     })
 }
 
-/// Each part for each instruction; 0 if nothing was measured.
+/// Each part per instruction; 0 if nothing was measured.
 fn per_instruction(run: &Run, item: &Configuration, parts: &Parts) -> Vec<f64> {
     let figures = GroupFigures::of(run, item);
     let share = |name: &&str| match figures.value(&parts.group.path, name) {

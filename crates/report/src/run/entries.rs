@@ -11,9 +11,9 @@ use crate::chart::{Axis, Guide, LineChart, Look, Point, Series, Shape, figure, s
 use crate::data::Format;
 use crate::html::Html;
 
-/// Configurations that differ in their entries only, by entries.
+/// Configurations that differ only in their number of entries, by entries.
 pub struct Sweep<'a> {
-    /// What they have in common, if the run has several sweeps.
+    /// Their common parameters, if the run has several sweeps.
     pub name: String,
     /// The configurations.
     pub sizes: BTreeMap<i64, &'a Configuration>,
@@ -22,7 +22,7 @@ pub struct Sweep<'a> {
 /// The parameter that is swept.
 const ENTRIES: &str = "entries";
 
-/// The sweeps of a run, the one with the most sizes first; single sizes are none.
+/// The sweeps of a run, the one with the most sizes first; a single size is not a sweep.
 pub fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     let mut groups: Vec<(String, BTreeMap<i64, &Configuration>)> = Vec::new();
     for item in &run.configurations {
@@ -62,7 +62,7 @@ pub fn line(sweep: &Sweep, look: Look, name: &str, of: impl Fn(&Configuration) -
     Series { name: name.into(), look, shape: Shape::Line, points }
 }
 
-/// The section; without a sweep it says how to get one.
+/// The section; without a sweep it explains how to run one.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let kind = run.main_kind()?;
     let sweeps = sweeps(run);
@@ -98,7 +98,7 @@ pub fn axes(sweeps: &[Sweep]) -> (Axis, Axis) {
     )
 }
 
-/// The limit study as a line across.
+/// The limit study as a horizontal line.
 fn limit(run: &Run, sweeps: &[Sweep], of: impl Fn(&Configuration) -> Value) -> Vec<Guide> {
     let machine = sweeps.first().and_then(|sweep| sweep.sizes.values().next());
     let limit = machine.and_then(|item| run.limit_of(&item.machine));

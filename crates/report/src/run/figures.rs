@@ -17,11 +17,11 @@ pub fn calls(run: &Run, item: &Configuration, kind: CallKind, name: &str) -> Val
     CallFigures::of(run, item, CallGroup::Kind(kind)).value(name)
 }
 
-/// The kind that takes memory back with the most calls; `None` if nothing was taken back.
+/// The freeing kind with the most calls; `None` if nothing was freed.
 pub fn main_free(run: &Run) -> Option<CallKind> {
     let calls = &run.configurations.first()?.calls;
     let kinds = CallKind::ALL.into_iter().filter(|kind| !kind.allocates());
-    // The first in code order among equals.
+    // The first in code order if several are equal.
     kinds.rev().max_by_key(|kind| calls[*kind].calls).filter(|kind| calls[*kind].calls > 0)
 }
 
@@ -31,17 +31,17 @@ pub fn bar(value: Value) -> Option<Bar> {
     value.figure().map(|value| Bar { value, half })
 }
 
-/// A relative change as people read it; a baseline has none.
+/// A relative change in readable form; a baseline has none.
 pub fn change(item: &Configuration, value: Value) -> String {
     if item.is_baseline() { number::UNDEFINED.into() } else { number::change(value) }
 }
 
-/// A share as people read it.
+/// A share in readable form.
 pub fn share(value: Value) -> String {
     number::value(value, Unit::Fraction)
 }
 
-/// The name of a kind for people.
+/// The readable name of a kind.
 pub fn kind_name(kind: CallKind) -> String {
     kind.name().replace('_', " ")
 }

@@ -33,10 +33,10 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     Some(html)
 }
 
-/// The longest latency that a chart shows: beyond lies less than this share of the calls.
+/// Percentile of the latencies at which charts end.
 const TAIL: f64 = 99.9;
 
-/// An axis of cycles over the configurations' calls, without the last of their tails.
+/// An axis of cycles over the configurations' calls, without the end of their tails.
 fn cycles(run: &Run, kind: CallKind) -> Axis {
     let of = |percent| {
         let shown = main(run);

@@ -1,4 +1,4 @@
-//! The resolved machine, every parameter of it, and the accelerators' settings.
+//! The resolved machine with all its parameters, and the accelerators' settings.
 
 use results::text::number;
 use results::{Configuration, Run};
@@ -37,7 +37,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     Some(html)
 }
 
-/// Accelerators down, what each is set to.
+/// Accelerators in rows, with their settings.
 fn accelerators(run: &Run, name: &Name) -> Html {
     let columns = ["machine", "accelerator", "settings", "area, estimate", "area of the RTL"];
     let mut table = Table::new("Accelerators", columns);
@@ -64,12 +64,12 @@ fn accelerators(run: &Run, name: &Name) -> Html {
     Html::join([table.html(&name.file("accelerators")), Html::tag("p", &[], note)])
 }
 
-/// A block for each table of the TOML; what is no `key = value` stands as it is.
+/// A block per table of the TOML; lines that are not `key = value` are shown unchanged.
 fn parameters(toml: &str) -> Html {
     let mut blocks: Vec<(String, Html)> = vec![("machine".into(), Html::default())];
     for line in toml.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(table) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            // An element of a list stands in two brackets.
+            // An element of a list has double brackets.
             let table = table.trim_matches(['[', ']']);
             blocks.push((table.to_owned(), Html::default()));
             continue;

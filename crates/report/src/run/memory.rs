@@ -1,4 +1,4 @@
-//! What hit and what missed: every structure that declares a rate.
+//! Hits and misses: every structure that declares a rate.
 
 use results::statistics::Value;
 use results::{GroupFigures, Placed, Run, meaning};
@@ -11,7 +11,7 @@ use crate::chart::{Axis, Bars, Group, figure, side_by_side};
 use crate::data::Format;
 use crate::html::Html;
 
-/// The section, if anything has a rate.
+/// The section, if anything declares a rate.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let schema = run.groups();
     let shown = main(run);
@@ -45,14 +45,14 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     (!charts.is_empty()).then(|| side_by_side(charts))
 }
 
-/// What a chart says about itself.
+/// The texts of a chart.
 struct Chart {
     title: &'static str,
     note: &'static str,
     axis: Axis,
 }
 
-/// The figures of a meaning of every structure that a configuration has.
+/// The figures with a given meaning, for every structure that a configuration has.
 fn rates(
     run: &Run,
     shown: &[Shown],

@@ -1,4 +1,4 @@
-//! The report of one run, and of several beside each other.
+//! The report of one run, or of several side by side.
 //!
 //! ```text
 //! Run ─> roles (who is baseline, headline, limit; which look) ─┐
@@ -27,7 +27,7 @@ use stats::Schema;
 use crate::html::{Html, unbroken};
 use crate::page::Page;
 
-/// What a run is called in the page, and in the names of its downloads.
+/// The name of a run in the page and in the names of its downloads.
 struct Name {
     /// `run 7`
     text: String,
@@ -47,7 +47,7 @@ impl Name {
     }
 }
 
-/// The program with its arguments, as one line.
+/// The program with its arguments, on one line.
 fn command(run: &Run) -> String {
     let quoted = |arg: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
@@ -61,7 +61,7 @@ fn command(run: &Run) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// `text`, or its beginning if it is long.
+/// `text`, or its beginning if it is too long.
 fn short(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();
@@ -69,7 +69,7 @@ fn short(text: &str, letters: usize) -> String {
     text.chars().take(letters - 1).chain(['…']).collect()
 }
 
-/// Letters of a command that fit a heading.
+/// Number of characters of a command that fit in a heading.
 const HEADING_LETTERS: usize = 160;
 
 /// The report of these runs, as one page.
@@ -133,7 +133,7 @@ fn upper(text: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// The sections of a run that have something to show: id, title, body.
+/// The non-empty sections of a run: id, title, body.
 fn sections(run: &Run, name: &Name) -> Vec<(&'static str, &'static str, Html)> {
     let all = [
         ("comparison", "Configurations compared", comparison::body(run, name)),

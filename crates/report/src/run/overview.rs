@@ -1,4 +1,4 @@
-//! Several runs beside each other.
+//! Several runs side by side.
 
 use results::statistics::{Unit, Value};
 use results::text::number;
@@ -12,10 +12,10 @@ use crate::data::Format;
 use crate::html::Html;
 use crate::table::Table;
 
-/// Letters of a program's name in a label.
+/// Number of characters of a program's name in a label.
 const LABEL_LETTERS: usize = 24;
 
-/// The answer over all runs, in a sentence.
+/// The answer for all runs, in a sentence.
 pub fn sentences(runs: &[Run]) -> Vec<String> {
     let all: Vec<(f64, &Run)> = runs
         .iter()
@@ -96,7 +96,7 @@ fn speedups(
     }
 }
 
-/// One line for each run that swept the entries.
+/// One line for each run with a sweep over entries.
 fn against_entries(runs: &[Run], labels: &[String]) -> Option<LineChart> {
     let swept: Vec<(&Run, &String, Sweep)> = runs
         .iter()

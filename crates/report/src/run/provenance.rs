@@ -1,4 +1,4 @@
-//! Where the figures come from, and what they mean.
+//! The origin of the figures, and what they mean.
 
 use results::statistics::declarations;
 use results::text::number;
@@ -9,7 +9,7 @@ use super::command;
 use crate::data::{Column, Data, Datum, Format};
 use crate::html::Html;
 
-/// What a reader needs to judge a run and to repeat it.
+/// What a reader needs to assess a run and to repeat it.
 pub fn body(run: &Run) -> Html {
     let mut pairs: Vec<(&str, String)> = vec![
         ("program", command(run)),

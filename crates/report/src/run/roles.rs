@@ -1,4 +1,4 @@
-//! Which configurations a chart is about, and how each looks everywhere in the page.
+//! The configurations that a chart shows, and their looks throughout the page.
 
 use results::{Configuration, Run};
 
@@ -13,7 +13,7 @@ pub struct Shown<'a> {
     pub look: Look,
 }
 
-/// All configurations: the baseline, the headline's and the limit study have looks of their own.
+/// All configurations: the baseline, the headline and the limit study have their own looks.
 pub fn all(run: &Run) -> Vec<Shown<'_>> {
     let headline = run.headline_configuration().map(|item| item.name.as_str());
     let machine = machine(run);
@@ -36,16 +36,16 @@ pub fn all(run: &Run) -> Vec<Shown<'_>> {
     run.configurations.iter().zip(looks).map(|(item, look)| Shown { item, look }).collect()
 }
 
-/// The machine that the headline is about.
+/// The machine of the headline.
 fn machine(run: &Run) -> Option<&str> {
     let chosen = run.headline_configuration().or(run.configurations.first());
     chosen.map(|item| item.machine.as_str())
 }
 
-/// At most so many where neither a baseline nor a limit says which.
+/// Maximum number shown if fewer than two of baseline, headline and limit exist.
 const SHOWN_MAX: usize = 4;
 
-/// Baseline, headline and limit; if there is no headline, the first configurations.
+/// Baseline, headline and limit; if fewer than two of them exist, the first configurations.
 pub fn main(run: &Run) -> Vec<Shown<'_>> {
     let all = all(run);
     let main = [Look::BASELINE, Look::MAIN, Look::LIMIT];

@@ -1,4 +1,4 @@
-//! What stands under the headline: the key figures, what was run, what to be careful about.
+//! The part below the headline: key figures, what was run, warnings.
 
 use results::statistics::{Unit, Value};
 use results::text::{self, number};
@@ -8,10 +8,10 @@ use super::figures::{calls, kind_name, program, share};
 use crate::data::Format;
 use crate::html::Html;
 
-/// One key figure: what it is, the figure, what stands beside it.
+/// One key figure: its name, the figure, and the text beside it.
 type Tile = (String, String, String);
 
-/// Alarms, key figures, facts.
+/// Warnings, key figures, facts.
 pub fn under_the_headline(run: &Run) -> Html {
     let mut html = Html::default();
     for alarm in text::alarms(run) {
@@ -71,7 +71,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     tiles
 }
 
-/// A speedup with its interval and the limit's beside it.
+/// A speedup with its interval and the limit study's speedup.
 fn faster(what: String, value: Value, limit: Option<Value>) -> Tile {
     let interval = value.half_width().map(|half| format!("±{}", Format::Percent(1).show(half)));
     let limit = limit.map(|value| format!("limit {}", number::change(value)));
@@ -87,7 +87,7 @@ fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
     )
 }
 
-/// Cycles per call, without the interval that the table shows.
+/// Cycles per call, without the interval, which the table shows.
 fn cycles(value: Value) -> String {
     number::value(plain(value), Unit::CyclesPerCall)
 }

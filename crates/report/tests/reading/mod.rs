@@ -1,10 +1,10 @@
-//! Reads pages back: tags, tables, downloads. Strict, and not a line of it from the crate.
+//! Reads pages back: tags, tables, downloads. Strict, and independent of the crate's code.
 
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
 
-/// Elements that have no end.
+/// Elements without an end tag.
 const VOID: [&str; 6] = ["meta", "link", "br", "hr", "img", "input"];
 
 /// One element, or a text.
@@ -18,7 +18,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Reads a page; panics with the place if tags do not match or text is not escaped.
+    /// Reads a page; panics with the position if tags do not match or text is not escaped.
     pub fn parse(page: &str) -> Self {
         let mut open = vec![Node { tag: "root".into(), ..Self::default() }];
         let mut rest = page.strip_prefix("<!doctype html>").expect("a doctype");
@@ -54,7 +54,7 @@ impl Node {
         open.pop().unwrap()
     }
 
-    /// All elements that a condition holds for, in the page's order.
+    /// All elements that satisfy a condition, in page order.
     pub fn all<'a>(&'a self, holds: &dyn Fn(&Node) -> bool) -> Vec<&'a Node> {
         let mut found = Vec::new();
         for child in &self.children {
@@ -74,13 +74,13 @@ impl Node {
         self.attributes.get(name).map_or("", String::as_str)
     }
 
-    /// All text inside.
+    /// All text inside the element.
     pub fn inner(&self) -> String {
         self.children.iter().fold(self.text.clone(), |text, child| text + &child.inner())
     }
 }
 
-/// The tag up to its end, which is not inside of an attribute's value.
+/// Splits a tag at its end; a `>` inside an attribute's value does not count.
 fn split_tag(tag: &str) -> (&str, &str) {
     let mut quoted = false;
     for (index, letter) in tag.char_indices() {
@@ -127,7 +127,7 @@ fn unescape(text: &str) -> String {
 /// A download: lines of cells.
 pub type Csv = Vec<Vec<String>>;
 
-/// Every download of a page by its file's name.
+/// Every download of a page by its file name.
 pub fn downloads(page: &Node) -> BTreeMap<String, String> {
     let links = page.all(&|node| node.attributes.contains_key("download"));
     let read = |link: &&Node| {

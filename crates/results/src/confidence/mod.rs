@@ -1,4 +1,4 @@
-//! How sure a sampled run can be of its figures: 95 % confidence intervals for ratios.
+//! The uncertainty of a sampled run's figures: 95 % confidence intervals for ratios.
 //!
 //! A sample is one measured interval. Every mean this crate reports is a ratio of two sums over
 //! the samples (cycles by calls, instructions by cycles), so the ratio estimator is used and not
@@ -13,8 +13,8 @@
 //!
 //! (W. G. Cochran, *Sampling Techniques*, 3rd ed., Wiley 1977, chapter 6, without the finite
 //! population correction, which would only narrow the interval.) A comparison of two configurations
-//! is the ratio of two such ratios, `Q = R_base / R_new`. Both saw the same instructions, so the
-//! deviations are taken sample by sample, which cancels what the samples have in common; by the
+//! is the ratio of two such ratios, `Q = R_base / R_new`. Both executed the same instructions, so
+//! the deviations are taken sample by sample, which cancels what the samples have in common; by the
 //! delta method
 //!
 //! ```text
@@ -51,7 +51,8 @@ impl Estimate {
         }
     }
 
-    /// Whether the interval contains `value`, so that the figure cannot be told from it.
+    /// Whether the interval contains `value`, so that the figure does not differ significantly from
+    /// it.
     pub fn covers(self, value: f64) -> bool {
         self.half_width.is_some_and(|half| (self.value - value).abs() <= half)
     }
@@ -97,7 +98,7 @@ fn linearised(samples: &[(u64, u64)]) -> Option<(f64, Vec<f64>)> {
     Some((value, samples.iter().map(deviation).collect()))
 }
 
-/// Half the interval's width from the samples' deviations, whose mean is 0 by construction.
+/// Half the width of the interval, from the samples' deviations, whose mean is 0 by construction.
 fn half_width(deviations: &[f64]) -> Option<f64> {
     let n = deviations.len();
     if n < 2 {
@@ -156,7 +157,8 @@ mod tests {
 
     #[test]
     fn pairing_removes_what_the_samples_have_in_common() {
-        // Every sample is 25 % slower in base, although the samples differ a hundredfold.
+        // Every sample is 25 % slower in base, although the samples themselves differ a
+        // hundredfold.
         let new = [(100, 10), (4_000, 10), (40, 10), (8_000, 10)];
         let base = new.map(|(y, x)| (y * 5 / 4, x));
         let estimate = relative(&base, &new).unwrap();

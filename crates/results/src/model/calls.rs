@@ -75,7 +75,7 @@ impl CallStats {
 }
 
 impl PerKind<CallStats> {
-    /// The calls of every kind that `choose` picks, as one.
+    /// The calls of all kinds that `choose` accepts, merged.
     pub fn total(&self, choose: impl Fn(CallKind) -> bool) -> CallStats {
         let mut sum = CallStats::default();
         for (_, stats) in self.iter().filter(|(kind, _)| choose(*kind)) {
@@ -84,12 +84,12 @@ impl PerKind<CallStats> {
         sum
     }
 
-    /// All calls that hand out memory: malloc, calloc, realloc, new and memalign.
+    /// All calls that allocate memory: malloc, calloc, realloc, new and memalign.
     pub fn allocation(&self) -> CallStats {
         self.total(CallKind::allocates)
     }
 
-    /// All calls that take memory back: free, delete and sized delete.
+    /// All calls that free memory: free, delete and sized delete.
     pub fn deallocation(&self) -> CallStats {
         self.total(|kind| !kind.allocates())
     }

@@ -1,4 +1,4 @@
-//! What one machine made of the instruction stream.
+//! What one machine counted for the instruction stream.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ pub struct Configuration {
     pub cycles: u64,
     /// Instructions measured.
     pub instructions: u64,
-    /// Uops executed, unfused, injected ones included.
+    /// Uops executed, unfused, including injected ones.
     pub uops: u64,
     /// Allocator calls by kind.
     pub calls: PerKind<CallStats>,
@@ -75,14 +75,14 @@ pub struct Configuration {
     pub size_classes: BTreeMap<u64, u64>,
     /// Allocations by requested size in bytes.
     pub requested_sizes: BTreeMap<u64, u64>,
-    /// What the models counted, group by group; [`Run::schema`](super::Run::schema) says what it
-    /// means.
+    /// What the models counted, group by group; [`Run::schema`](super::Run::schema) declares its
+    /// meaning.
     pub counted: Values,
     /// Area of the accelerator in square micrometres, if its model states one.
     pub area_um2: Option<f64>,
     /// Smallest area of its synthesised RTL at 28 nm in square micrometres, if it was synthesised.
     pub area_rtl_um2_min: Option<f64>,
-    /// The largest.
+    /// Its largest area.
     pub area_rtl_um2_max: Option<f64>,
     /// Energy spent in the accelerator in nanojoules, if its model states one.
     pub energy_nj: Option<f64>,

@@ -1,8 +1,8 @@
-//! A latency histogram that is exact where allocator calls are fast and small everywhere.
+//! A latency histogram that is exact for fast allocator calls and always small.
 //!
-//! Every latency up to 255 cycles has its own bucket. Above, each octave `[2^k, 2^(k+1))` is cut
-//! into 16 buckets of equal width. A value is read back as its bucket's middle, which is at most
-//! 1/32 (3.2 %) away from the value itself. Mean and extremes come from exact counters.
+//! Every latency up to 255 cycles has its own bucket. Above that, each octave `[2^k, 2^(k+1))` is
+//! divided into 16 buckets of equal width. A value is read back as the middle of its bucket, which
+//! is at most 1/32 (3.2 %) away from the value itself. Mean and extremes come from exact counters.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,18 +11,18 @@ pub const EXACT_CYCLES: u64 = 256;
 /// Buckets in each octave from [`EXACT_CYCLES`] on.
 pub const SUB_BUCKETS: u64 = 16;
 
-/// log2 of [`EXACT_CYCLES`], the first octave that is cut into buckets.
+/// log2 of [`EXACT_CYCLES`], the first octave that is divided into buckets.
 const FIRST_OCTAVE: u64 = EXACT_CYCLES.trailing_zeros() as u64;
 /// log2 of [`SUB_BUCKETS`].
 const SUB_BITS: u64 = SUB_BUCKETS.trailing_zeros() as u64;
 
 /// How often each latency occurred.
 ///
-/// Serialised as `{min, max, buckets: [[bucket, count], …]}` with the empty buckets left out.
+/// Serialised as `{min, max, buckets: [[bucket, count], …]}` without the empty buckets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Sparse", into = "Sparse")]
 pub struct LatencyHistogram {
-    /// Counts by bucket, as long as the largest bucket in use.
+    /// Counts by bucket, up to the largest non-empty bucket.
     counts: Vec<u64>,
     total: u64,
     min: u64,
@@ -52,7 +52,8 @@ impl LatencyHistogram {
         (EXACT_CYCLES + (octave - FIRST_OCTAVE) * SUB_BUCKETS + sub) as usize
     }
 
-    /// The smallest and the largest latency of a bucket. Buckets beyond the last count as the last.
+    /// The smallest and the largest latency of a bucket. Larger bucket numbers count as the last
+    /// one.
     pub fn bounds(bucket: usize) -> (u64, u64) {
         let bucket = bucket.min(Self::BUCKETS - 1) as u64;
         if bucket < EXACT_CYCLES {
@@ -115,7 +116,7 @@ impl LatencyHistogram {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The buckets in use with their counts, in rising order.
+    /// The non-empty buckets with their counts, in increasing order.
     pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let used = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         used.map(|(bucket, count)| (bucket as u32, *count))
@@ -133,7 +134,7 @@ impl LatencyHistogram {
 
     /// The latency that `percent` % of the calls do not exceed (nearest rank: the smallest value
     /// with at least `percent` % of the calls at or below it). Exact below [`EXACT_CYCLES`], the
-    /// bucket's middle above.
+    /// middle of the bucket above that.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         if self.total == 0 {
             return None;

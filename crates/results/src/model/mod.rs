@@ -1,4 +1,4 @@
-//! What is measured: a run, its configurations, and their counters. No ratios, no text.
+//! Measured data: a run, its configurations, and their counters. No ratios, no text.
 
 mod calls;
 mod configuration;

@@ -20,7 +20,7 @@ pub struct Run {
     pub git_revision: Option<String>,
     /// The version of the tool.
     pub tool_version: String,
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Whether the program's own sources of randomness were fixed.
     pub deterministic: bool,
@@ -28,7 +28,7 @@ pub struct Run {
     pub host_seconds: f64,
     /// Instructions the program executed, measured or not.
     pub instructions: u64,
-    /// Threads the program had, the first included.
+    /// Number of the program's threads, including the first.
     pub threads: u64,
     /// Switches between threads on the simulated core.
     pub context_switches: u64,
@@ -36,7 +36,7 @@ pub struct Run {
     pub forked_children: u64,
     /// Times the program replaced itself; the last image is the one reported.
     pub execs: u64,
-    /// How the program ended; `None` while it runs or when the user interrupted it.
+    /// How the program ended; `None` while it is running or if the user interrupted it.
     pub exit: Option<Exit>,
     /// What the user should know, one sentence each.
     pub warnings: Vec<String>,
@@ -51,10 +51,10 @@ pub struct Run {
     pub max: Option<u64>,
     /// Whether only the program's regions of interest were measured.
     pub roi: bool,
-    /// What its machines can count: the declarations of the models, and of whatever else the tool
-    /// has a place for.
+    /// What its machines can count: the declarations of the models, and of everything else that the
+    /// tool reserves a place for.
     pub schema: Schema,
-    /// What each machine made of the instruction stream.
+    /// What each machine counted for the instruction stream.
     pub configurations: Vec<Configuration>,
     /// Whether the stream was read to its end (or to `max`) and every configuration finished.
     pub complete: bool,
@@ -82,6 +82,6 @@ pub struct Sampling {
     pub measure: u64,
     /// Samples taken.
     pub samples: u64,
-    /// Instructions the samples stand for: what estimates for the whole run scale up to.
+    /// Instructions that the samples represent; estimates for the whole run scale to this number.
     pub population: u64,
 }

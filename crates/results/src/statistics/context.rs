@@ -1,10 +1,10 @@
-//! What a derived statistic needs to know besides its own counters.
+//! What a derived statistic needs besides its own counters.
 
 use crate::model::{CallKind, CallStats, CallTally, Configuration, Run, SamplePoint};
 
 /// Something that statistics are declared for.
 pub trait Measured: Sized {
-    /// What one sample holds about it.
+    /// A sample's data about it.
     type Point;
 }
 
@@ -18,7 +18,7 @@ impl Measured for CallStats {
     type Point = CallTally;
 }
 
-/// The surroundings of the item a statistic is asked about.
+/// The context in which an item's statistic is evaluated.
 pub struct Context<T: Measured> {
     /// Instructions its configuration measured.
     pub instructions: u64,
@@ -48,7 +48,7 @@ pub fn configuration_context(run: &Run, configuration: &Configuration) -> Contex
     }
 }
 
-/// The context of the calls of the kinds that `choose` picks.
+/// The context of the calls of all kinds that `choose` accepts.
 pub fn calls_context(
     run: &Run,
     configuration: &Configuration,

@@ -1,4 +1,4 @@
-//! The declarations as a page for people.
+//! The declarations as a page.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{CALLS, CONFIGURATION, Interval, Measured, RUN, Source, Statistic};
 
 /// A declaration without the functions behind it.
 pub struct Declaration {
-    /// The slice it stands in, or the kind of group.
+    /// The slice that contains it, or the kind of group.
     pub group: String,
     /// Its name.
     pub name: String,
@@ -27,7 +27,7 @@ pub struct Declaration {
     pub interval: bool,
 }
 
-/// The groups that every run has, in the order of the page, and what each is about.
+/// The groups that every run has, in the order of the page, each with its description.
 const GROUPS: [(&str, &str); 3] = [
     ("run", "Of the whole run."),
     ("configuration", "Of one configuration; in the store under the bare name."),
@@ -155,7 +155,7 @@ pub fn markdown(schema: &Schema) -> String {
     page
 }
 
-/// What a kind of group is about, and where to find it.
+/// The description of a kind of group, and where it appears.
 fn about(schema: &Schema, kind: &Kind) -> String {
     let head = &kind.head;
     let paths: Vec<String> =

@@ -1,5 +1,5 @@
 //! Statistics of a run, of a configuration and of its calls, each declared once: name, unit,
-//! description, and how it is got from the counters.
+//! description, and how it is obtained from the counters.
 //!
 //! The JSON, the CSV, the tables, the store and `docs/statistics.md` all walk these slices. What
 //! the models count is declared there (`stats::counters!`) and comes with the run.
@@ -17,17 +17,17 @@ use crate::confidence::{Estimate, ratio, relative};
 
 /// One declared statistic of a `T`.
 pub struct Statistic<T: Measured + 'static> {
-    /// The name, in snake case with the unit last where it is not obvious.
+    /// The name, in snake case, ending in the unit if it is not obvious.
     pub name: &'static str,
     /// What it counts.
     pub unit: Unit,
     /// One sentence.
     pub description: &'static str,
-    /// How it is got.
+    /// Where its value comes from.
     pub source: Source<T>,
 }
 
-/// How a statistic is got.
+/// Where a statistic's value comes from.
 pub enum Source<T: Measured + 'static> {
     /// Counted while the machine runs; stored.
     Counter {
@@ -45,22 +45,22 @@ pub enum Source<T: Measured + 'static> {
     },
     /// Derived when it is shown; never stored.
     Derived {
-        /// How, in terms of other statistics.
+        /// The formula, in terms of other statistics.
         formula: &'static str,
-        /// Derives it; `None` where it would divide by zero or has nothing to compare with.
+        /// Derives it; `None` if it would divide by zero or has nothing to compare with.
         get: fn(&T, &Context<T>) -> Option<f64>,
         /// How a sampled run gets its confidence interval.
         interval: Interval<T>,
     },
 }
 
-/// How the confidence interval of a derived statistic is got from the samples.
+/// How the confidence interval of a derived statistic is computed from the samples.
 pub enum Interval<T: Measured> {
     /// It has none.
     None,
-    /// The statistic is the ratio of the sums of these two.
+    /// The statistic is the ratio of the sums of these two values.
     Ratio(fn(&T::Point) -> (u64, u64)),
-    /// It is the same ratio in the baseline over that in this configuration, less 1.
+    /// It is the same ratio in the baseline over that in this configuration, minus 1.
     Speedup(fn(&T::Point) -> (u64, u64)),
 }
 
@@ -111,7 +111,7 @@ impl<T: Measured> Statistic<T> {
         }
     }
 
-    /// Whether the store keeps it.
+    /// Whether it is kept in the store.
     pub fn is_stored(&self) -> bool {
         !matches!(self.source, Source::Derived { .. })
     }
@@ -150,7 +150,7 @@ pub fn find<T: Measured>(
     slice.iter().find(|statistic| statistic.name == name)
 }
 
-/// A quotient, undefined where the denominator is 0.
+/// A quotient; undefined if the denominator is 0.
 pub(crate) fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator > 0).then(|| numerator as f64 / denominator as f64)
 }

@@ -1,4 +1,4 @@
-//! The schema as a page for people.
+//! The schema as a page.
 
 use std::fmt::Write as _;
 

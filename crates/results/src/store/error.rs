@@ -1,4 +1,4 @@
-//! What can go wrong with a store, each with its remedy.
+//! Errors of the store, each with its remedy.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// The file is something else.
+    /// The file is not a store.
     #[error(
         "store {}: is not a results store ({reason}); name another file with --store or move \
          this one away", path.display()
@@ -51,7 +51,7 @@ pub enum StoreError {
         /// The newest version known here.
         known: usize,
     },
-    /// Another process holds the store.
+    /// Another process has locked the store.
     #[error(
         "store {}: stayed locked by another process for {seconds} s; wait for it to finish or \
          name another file with --store", path.display()
@@ -59,7 +59,7 @@ pub enum StoreError {
     Busy {
         /// The store.
         path: PathBuf,
-        /// How long was waited.
+        /// How long the writer waited.
         seconds: u64,
     },
     /// No such run.
@@ -69,7 +69,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The number asked for.
         id: i64,
-        /// The numbers there are.
+        /// The numbers that exist.
         remedy: String,
     },
     /// A value that the store cannot hold.
@@ -79,7 +79,7 @@ pub enum StoreError {
         what: String,
         /// The value.
         value: String,
-        /// What it violates.
+        /// The rule that it violates.
         rule: &'static str,
         /// What to do.
         remedy: &'static str,

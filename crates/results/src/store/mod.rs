@@ -1,6 +1,6 @@
 //! The results store: one SQLite file, schema in `docs/schema.md`.
 //!
-//! A run is written in steps so that nothing measured is lost when something later fails:
+//! A run is written in steps, so that no measurement is lost when a later step fails:
 //! [`Store::begin_run`] when it starts, [`Store::finish_configuration`] as each machine finishes,
 //! [`Store::finish_run`] at the end. Several processes may write to one store; each step is one
 //! transaction, and a writer waits for another one up to [`BUSY_SECONDS`].
@@ -32,7 +32,7 @@ pub struct Store {
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 impl Store {
-    /// Opens the store at `path` for writing and creates it if there is none.
+    /// Opens the store at `path` for writing; creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -44,8 +44,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store that must exist, to read it. Works on a file in a directory that cannot be
-    /// written, too.
+    /// Opens an existing store for reading. This also works in a directory that is not writable.
     pub fn open_existing(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
@@ -56,7 +55,7 @@ impl Store {
         }
     }
 
-    /// Opens a store that nobody can write, without the side files that a log would need.
+    /// Opens a store that nobody can write, without creating a log's side files.
     fn open_immutable(path: &Path) -> Result<Self> {
         let fail = |error: rusqlite::Error| StoreError::from_sqlite(path, "opened", &error);
         let mut escaped = String::new();
@@ -83,13 +82,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Checks that the file is a store of a known version and brings it up to date.
+    /// Checks that the file is a store of a known version, and migrates it to the current one.
     fn prepare(&mut self) -> Result<()> {
         let wait = Duration::from_secs(BUSY_SECONDS);
         self.connection.busy_timeout(wait).map_err(|error| self.explain("opened", &error))?;
         let version = self.check_identity()?;
-        // A write-ahead log lets readers work beside a writer. Where the file system cannot do it,
-        // SQLite stays with a rollback journal and everything still works.
+        // A write-ahead log lets readers work beside a writer. If the file system does not support
+        // it, SQLite keeps a rollback journal and everything still works.
         let _ = self.connection.pragma_update(None, "journal_mode", "wal");
         let settings = "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;";
         self.connection.execute_batch(settings).map_err(|error| self.explain("opened", &error))?;
@@ -129,8 +128,8 @@ impl Store {
         Ok((read("application_id")?, read("user_version")?, tables))
     }
 
-    /// Applies what is missing, in one transaction, so that two processes that create a store at
-    /// the same time do it once.
+    /// Applies the missing migrations in one transaction, so that two processes that create a store
+    /// at the same time apply them once.
     fn migrate(&mut self) -> rusqlite::Result<()> {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

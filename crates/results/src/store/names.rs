@@ -1,4 +1,4 @@
-//! The names that a configuration's counters have in the store, there and back.
+//! Converts between a configuration's counters and their names in the store.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use stats::Schema;
 use crate::model::{CallKind, CallStats, Configuration};
 use crate::statistics::{CALLS, CONFIGURATION, Measured, Source, Statistic, find};
 
-/// What the counters of runs mean that were stored without declarations: by schema version 1. Never
-/// edit it.
+/// The declarations for runs that were stored without them, by schema version 1. Never edit this.
 const VERSION_1: &str = include_str!("declarations_1.json");
 
 /// A stored value.
@@ -57,8 +56,8 @@ fn collect<T: Measured>(
     }
 }
 
-/// Sets the statistic `name` of a configuration. What models counted is kept whatever it is; a
-/// statistic of the configuration or of its calls that this version does not know is left alone.
+/// Sets the statistic `name` of a configuration. Counters of models are always kept; statistics of
+/// the configuration or of its calls that this version does not know are ignored.
 pub fn restore(configuration: &mut Configuration, name: &str, value: Stored) {
     let Some((path, last)) = name.rsplit_once('.') else {
         set(CONFIGURATION, configuration, name, value);
@@ -85,19 +84,19 @@ fn set<T: Measured>(slice: &'static [Statistic<T>], item: &mut T, name: &str, va
     }
 }
 
-/// The schema of a stored text, or what is wrong with it; without a text that of version 1.
+/// The schema in a stored text, or what is wrong with it; without a text, that of version 1.
 pub fn schema_of(text: Option<&str>) -> Result<Schema, String> {
     let text = text.unwrap_or(VERSION_1);
     serde_json::from_str(text).map_err(|error| format!("its declarations are damaged ({error})"))
 }
 
-/// What stores of schema version 1 hold of the models: no later version may name it otherwise.
+/// The model counters that stores of schema version 1 hold: no later version may rename them.
 pub fn version_1() -> Schema {
-    // A test reads it.
+    // A test checks that it is valid.
     schema_of(None).unwrap_or_default()
 }
 
-/// The schema with everything that the configurations hold and nobody declared.
+/// The schema, extended by everything in the configurations that is not declared.
 pub fn complete(schema: Schema, configurations: &[Configuration]) -> Schema {
     let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, values) in configurations.iter().flat_map(|item| item.counted.iter()) {
@@ -121,7 +120,7 @@ mod tests {
     #[test]
     fn the_declarations_of_version_1_are_whole() {
         let schema = schema_of(None).unwrap();
-        // Those of a configuration, which every version has.
+        // Statistics of a configuration, which every version has.
         let known = |name: &str| matches!(name, "cycles" | "instructions");
         assert_eq!(schema.unresolved(known), [""; 0]);
         assert_eq!(schema.groups().len(), 1 + 4 + 3 + 2);

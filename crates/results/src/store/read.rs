@@ -1,4 +1,4 @@
-//! Reading runs back.
+//! Reads runs back.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ impl Store {
         Ok(Some(run))
     }
 
-    /// The declarations of that number; without one those of version 1.
+    /// The declarations with that number; without a number, those of version 1.
     fn read_schema(&self, id: Option<i64>) -> Result<Schema> {
         let text: Option<String> = match id {
             None => None,
@@ -238,8 +238,8 @@ fn is_extreme(name: &str) -> bool {
     kind_named(kind).is_some() && matches!(field, "latency_min" | "latency_max")
 }
 
-/// The number of a run's declarations. A store that nobody can write keeps schema version 1, which
-/// has none.
+/// The number of a run's declarations. A store that nobody can write may still have schema version
+/// 1, which has none.
 fn declarations(row: &Row) -> rusqlite::Result<Option<i64>> {
     match row.get("declarations") {
         Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
@@ -292,7 +292,7 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
     })
 }
 
-/// A counter, which is never negative and below the bound.
+/// A counter, which is not negative and is below the bound.
 fn count(row: &Row, column: impl RowIndex + Copy) -> rusqlite::Result<u64> {
     let value: u64 = row.get(column)?;
     if value < COUNTER_BOUND {

@@ -1,10 +1,10 @@
 //! The schema, as migrations that are only ever appended to.
 
-/// `PRAGMA application_id` of a store: "Mall". Tells a store from any other SQLite file.
+/// `PRAGMA application_id` of a store: "Mall". Distinguishes a store from other SQLite files.
 pub const APPLICATION_ID: i32 = 0x4d61_6c6c;
 
-/// Counters in a store are below this: 2^56 cycles are most of a year at 3 GHz, and a sum of a few
-/// of them still fits 64 bits.
+/// Counters in a store are below this bound: 2^56 cycles are most of a year at 3 GHz, and a sum of
+/// a few of them still fits into 64 bits.
 pub const COUNTER_BOUND: u64 = 1 << 56;
 
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
@@ -131,11 +131,11 @@ pub struct Table {
     pub name: &'static str,
     /// A sentence or two.
     pub about: &'static str,
-    /// Its columns, each with what it holds.
+    /// Its columns, each with its meaning.
     pub columns: &'static [(&'static str, &'static str)],
 }
 
-/// What each table and column means: the text of `docs/schema.md`. A test compares it with the
+/// The meaning of each table and column: the text of `docs/schema.md`. A test compares it with the
 /// tables of a fresh store, column by column.
 pub const MEANING: &[Table] = &[
     Table {

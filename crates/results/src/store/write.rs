@@ -1,4 +1,4 @@
-//! Writing a run, step by step.
+//! Writes a run, step by step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ impl Store {
         })
     }
 
-    /// Updates what is known of a run at its end: everything but its configurations.
+    /// Updates everything about a run at its end, except its configurations.
     pub fn finish_run(&mut self, id: i64, run: &Run) -> Result<()> {
         self.transaction(|transaction| write_run(transaction, id, run))
     }
@@ -75,8 +75,8 @@ impl Store {
         Ok(id)
     }
 
-    /// Runs `body` as one transaction that takes the write lock at once, so that a second writer
-    /// waits instead of failing half-way.
+    /// Runs `body` as one transaction that takes the write lock immediately, so that a second
+    /// writer waits instead of failing halfway.
     fn transaction<T>(&mut self, body: impl FnOnce(&Transaction) -> Step<T>) -> Result<T> {
         let path = &self.path;
         let explain = |error| StoreError::from_sqlite(path, "written", &error);
@@ -157,7 +157,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
     write_list(connection, "warnings", "text", id, &run.warnings)
 }
 
-/// The number of a schema, which is entered if no run had it before.
+/// The number of a schema, which is added if no run had it before.
 fn declare(connection: &Connection, schema: &Schema) -> Step<i64> {
     let text = serde_json::to_string(schema).map_err(|error| {
         let rule = "must be expressible as JSON";
@@ -250,7 +250,8 @@ fn write_histograms(connection: &Connection, id: i64, configuration: &Configurat
         ("requested_size", &configuration.requested_sizes),
     ];
     for (name, counts) in maps {
-        // A program may ask for 2^64 - 1 bytes; what SQLite cannot count up to is counted together.
+        // A program may request 2^64 - 1 bytes; sizes beyond SQLite's integers are counted
+        // together.
         let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
         for (value, count) in counts {
             *merged.entry(saturated(*value) as u64).or_default() += count;
@@ -300,7 +301,7 @@ fn saturated(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// What a user asked for, which may be more than there can ever be.
+/// A number that the user asked for, which may exceed SQLite's integers.
 fn wish(value: u64) -> i64 {
     saturated(value.min(COUNTER_BOUND - 1))
 }

@@ -33,7 +33,7 @@ fn program(grid: &mut Grid, run: &Run) {
     figure(grid, run, "  speedup", "speedup");
 }
 
-/// The estimate for the whole run, with a relative interval because the figure is large.
+/// The estimate for the whole run, with a relative interval because the number is large.
 fn whole_run(item: &Configuration, population: u64) -> String {
     let Some(estimate) = item.whole_run_cycles(population) else {
         return number::UNDEFINED.into();
@@ -82,7 +82,7 @@ fn calls(grid: &mut Grid, run: &Run, group: CallGroup) {
     }
 }
 
-/// The estimate and the synthesised RTL, which are of one technology.
+/// The estimated area and that of the synthesised RTL, for the same technology.
 fn area(grid: &mut Grid, run: &Run) {
     type Stated = fn(&Configuration) -> Option<f64>;
     let rows: [(&str, Stated); 3] = [
@@ -140,7 +140,7 @@ fn figure(grid: &mut Grid, run: &Run, label: &str, name: &str) {
     grid.row(label, cells);
 }
 
-/// A cell. A baseline has no speedup to show, and a change shows its sign.
+/// A cell. A baseline has no speedup, and a change has a sign.
 fn cell(item: &Configuration, name: &str, value: Value, unit: Unit) -> String {
     match (name.ends_with("speedup"), item.is_baseline()) {
         (true, true) => number::UNDEFINED.into(),

@@ -1,4 +1,4 @@
-//! What was run, how much of it was measured, and what to be careful about.
+//! What was run, how much of it was measured, and warnings.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::figures::{GroupFigures, meaning};
 use crate::model::{Exit, Run};
 use crate::statistics::Value;
 
-/// The facts of a run in lines of the style's width, then what a reader must not miss.
+/// The facts of a run, wrapped to the style's width, then the warnings.
 pub fn text(run: &Run, style: &Style) -> String {
     let mut text = String::new();
     for line in lines(run) {
@@ -85,7 +85,7 @@ fn measured_part(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Measured: {}.", parts.join(", ")))
 }
 
-/// What a reader must not miss, a sentence each.
+/// Warnings that a reader must not miss, one sentence each.
 pub fn alarms(run: &Run) -> Vec<String> {
     let mut alarms = Vec::new();
     match run.exit {

@@ -1,4 +1,4 @@
-//! A table of the terminal: a column of labels and columns of figures.
+//! A terminal table: a column of labels and columns of figures.
 
 use documents::{Column, Table};
 
@@ -10,18 +10,18 @@ pub use documents::text::{pad_left, wrap};
 pub struct Grid(Table);
 
 impl Grid {
-    /// A table with these columns besides that of the labels.
+    /// A table with these columns after the label column.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let figures = header.into_iter().map(Column::right);
         Self(Table::new([Column::left("")].into_iter().chain(figures)))
     }
 
-    /// The table, the labels in its first column.
+    /// The table; its first column holds the labels.
     pub fn table(&self) -> &Table {
         &self.0
     }
 
-    /// Adds a heading over the rows that follow.
+    /// Adds a heading above the following rows.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.0.heading(text);
     }
@@ -31,13 +31,13 @@ impl Grid {
         self.0.row([label.into()].into_iter().chain(cells));
     }
 
-    /// The table, no line wider than the style's width as long as one column of figures fits.
+    /// The table. No line exceeds the style's width if at least one column of figures fits.
     pub fn render(&self, style: &Style) -> String {
         self.0.text(&style.layout())
     }
 }
 
-/// `text` cut to `width` characters, the last of them a mark that something is missing.
+/// `text` cut to `width` characters, the last of which indicates the omission.
 pub fn shorten(text: &str, width: usize, style: &Style) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The sentence that answers the question.
+//! The sentence that answers the user's question.
 
 use super::number;
 use crate::model::{CallKind, Configuration, ParameterValue, Run};

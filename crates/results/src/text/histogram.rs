@@ -1,4 +1,4 @@
-//! A latency histogram in characters.
+//! A latency histogram drawn in characters.
 
 use super::grid::pad_left;
 use super::{Style, number};
@@ -6,9 +6,9 @@ use crate::model::LatencyHistogram;
 
 /// Rows of equal width that cover the bulk of the calls.
 const BULK_ROWS: u64 = 16;
-/// The share of the calls that counts as the bulk; the tail is shown in octaves.
+/// The share of the calls that counts as the bulk; the tail is shown by octave.
 const BULK_PERCENT: f64 = 95.0;
-/// Columns left for the figures before a bar.
+/// Columns reserved for the figures to the left of a bar.
 const BAR_MARGIN: usize = 40;
 
 /// The histogram under a title; `None` if there were no calls.
@@ -51,10 +51,10 @@ pub fn histogram(title: &str, latency: &LatencyHistogram, style: &Style) -> Opti
     Some(text)
 }
 
-/// Empty rows that follow each other are shown as one mark when there are at least this many.
+/// Minimum number of consecutive empty rows that are replaced by one mark.
 const GAP_ROWS: usize = 3;
 
-/// Whether a row stands in a gap.
+/// Whether a row is in a gap.
 enum Gap {
     None,
     First,
@@ -73,11 +73,11 @@ fn gap(counts: &[u64], index: usize) -> Gap {
 }
 
 /// The ranges of the rows: the bulk of the calls in equal steps, then octaves up to the largest.
-/// The ranges are disjoint and cover everything.
+/// The ranges are disjoint and cover all calls.
 fn bins(latency: &LatencyHistogram) -> Option<Vec<(u64, u64)>> {
     let (min, max) = (latency.min()?, latency.max()?);
     let bulk = latency.percentile(BULK_PERCENT)?;
-    // Buckets count by their lower bound, which for the first one may lie below the minimum.
+    // Buckets count by their lower bound, which may be below the minimum for the first one.
     let (lowest, _) = LatencyHistogram::bounds(LatencyHistogram::bucket_of(min));
     let step = (bulk - lowest + 1).div_ceil(BULK_ROWS);
     let mut bins = Vec::new();
@@ -92,8 +92,8 @@ fn bins(latency: &LatencyHistogram) -> Option<Vec<(u64, u64)>> {
     Some(bins)
 }
 
-/// A bar of `count / most` of `width` characters, to an eighth of one in Unicode. Anything above
-/// zero is visible.
+/// A bar for `count / most` of `width` characters, with a resolution of an eighth in Unicode. Any
+/// count above zero is visible.
 fn bar(count: u64, most: u64, width: usize, unicode: bool) -> String {
     if count == 0 || most == 0 {
         return String::new();
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(bar(1, 1_000_000, 10, true), "▏");
         assert_eq!(bar(1, 1_000_000, 10, false), "#");
         assert_eq!(bar(0, 7, 10, true), "");
-        // 3/8 of 10 characters are 3.75: three whole ones and six eighths.
+        // 3/8 of 10 characters are 3.75: three full ones and six eighths.
         assert_eq!(bar(3, 8, 10, true), "███▊");
     }
 }

@@ -14,7 +14,7 @@ pub fn list(runs: &[Run], style: &Style) -> String {
         return "No runs yet: make one with `mallacc run -- PROGRAM`.\n".into();
     }
     let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
-    // Figures end where their column ends, words begin where it begins.
+    // Figures are aligned right, words left.
     let columns = [
         Column::right("run"),
         Column::left("started (UTC)"),

@@ -1,4 +1,4 @@
-//! Runs for people at a terminal.
+//! Runs as text for a terminal.
 
 mod comparison;
 mod facts;
@@ -19,14 +19,14 @@ pub use grid::Grid;
 pub use headline::headline;
 pub use list::list;
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal; below 80 some lines may be wider.
     pub width: usize,
     /// Whether the terminal shows more than ASCII.
     pub unicode: bool,
-    /// Whether to emphasise with ANSI escapes. Nothing depends on it.
+    /// Whether to emphasise with ANSI escapes. No information depends on it.
     pub colour: bool,
 }
 
@@ -34,7 +34,7 @@ impl Style {
     /// 80 columns, Unicode, no colour.
     pub const PLAIN: Self = Self { width: 80, unicode: true, colour: false };
 
-    /// How tables are laid out.
+    /// The layout of tables.
     fn layout(&self) -> Layout {
         Layout { width: self.width, bold: self.colour, ..Layout::PLAIN }
     }

@@ -1,8 +1,8 @@
-//! Figures as people read them.
+//! Figures in readable form.
 
 use crate::statistics::{Unit, Value};
 
-/// What stands for an undefined figure.
+/// Stands for an undefined figure.
 pub const UNDEFINED: &str = "-";
 
 /// A count with thousands separators: `1,234,567`.
@@ -21,7 +21,7 @@ pub fn count(value: u64) -> String {
 /// A large figure to three significant digits: `1.23 G`.
 pub fn scaled(value: f64) -> String {
     for (factor, prefix) in [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")] {
-        // 999.5 of the next smaller unit would round to 1000 of it.
+        // 999.5 of the next smaller unit would be rounded to 1000 of it.
         if value.abs() >= 0.9995 * factor {
             let figure = value / factor;
             let decimals = if figure < 9.995 { 2 } else { usize::from(figure < 99.95) };
@@ -70,7 +70,7 @@ pub fn share(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole as f64)
 }
 
-/// A figure with that many decimals, without the sign of a negative zero.
+/// A figure with this number of decimals; a negative zero loses its sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -79,10 +79,10 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A time as `2026-11-21 20:03` UTC. Days to a date by counting whole years and months.
+/// A time as `2026-11-21 20:03` UTC. Converts days to a date by counting whole years and months.
 pub fn date(seconds: i64) -> String {
     let (mut days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // The Gregorian calendar repeats every 146,097 days, which are 400 years.
+    // The Gregorian calendar repeats every 146,097 days, that is every 400 years.
     let mut year = 1970 + 400 * days.div_euclid(146_097);
     days = days.rem_euclid(146_097);
     let leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);

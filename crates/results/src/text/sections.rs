@@ -11,10 +11,10 @@ use crate::figures::{GroupFigures, Placed, groups_of, meaning};
 use crate::model::{CallKind, Configuration, Run};
 use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
 
-/// How many size classes and requested sizes are listed.
+/// Number of size classes and requested sizes that are listed.
 const SIZES_SHOWN: usize = 8;
 
-/// All sections that have something to show.
+/// All sections that are not empty.
 pub fn sections(run: &Run, style: &Style) -> Vec<String> {
     let mut all = stacks(run, style);
     all.extend(misses(run, style));
@@ -29,7 +29,7 @@ fn names(run: &Run) -> impl Iterator<Item = &str> {
     run.configurations.iter().map(|item| item.name.as_str())
 }
 
-/// Groups whose counters sum to a whole: what each counter is of an instruction.
+/// Groups whose counters sum to a whole: each counter per instruction.
 fn stacks(run: &Run, style: &Style) -> Vec<String> {
     let (schema, items) = (run.groups(), figures(run));
     let mut texts = Vec::new();
@@ -58,7 +58,7 @@ fn stacks(run: &Run, style: &Style) -> Vec<String> {
     texts
 }
 
-/// Misses of everything that can miss, and the hit rates that are called by a name.
+/// Misses of everything that can miss, and the hit rates that have a label.
 fn misses(run: &Run, style: &Style) -> Option<String> {
     let (schema, items) = (run.groups(), figures(run));
     let mut rates = meaning(&schema, Meaning::MissRate);
@@ -78,7 +78,7 @@ fn misses(run: &Run, style: &Style) -> Option<String> {
     Some(grid.render(style))
 }
 
-/// A table for each kind of group, with a column for each configuration that has such a group.
+/// A table per kind of group, with a column for each configuration that has such a group.
 fn kinds(run: &Run, style: &Style) -> Vec<String> {
     let (schema, items) = (run.groups(), figures(run));
     let mut texts = Vec::new();
@@ -125,7 +125,7 @@ fn titled(group: &Placed<'_>) -> String {
     if group.name.is_empty() { title.clone() } else { format!("{title} of {}", group.name) }
 }
 
-/// The sizes that the program asks for. They are the program's own, so one column says it.
+/// The requested sizes. They are the program's own, so one column is enough.
 fn sizes(run: &Run, style: &Style) -> Option<String> {
     let item = run.configurations.iter().find(|item| !item.size_classes.is_empty())?;
     let mut grid = Grid::new(["allocations", "share"]);
@@ -179,7 +179,7 @@ fn energy(run: &Run, style: &Style) -> Option<String> {
     Some(grid.render(style))
 }
 
-/// Latency histograms of the main kind: of the headline's configuration and its baseline.
+/// Latency histograms of the main kind, for the headline configuration and its baseline.
 fn latencies(run: &Run, style: &Style) -> Vec<String> {
     let Some(kind): Option<CallKind> = run.main_kind() else { return Vec::new() };
     let chosen = run.headline_configuration();

@@ -1,5 +1,5 @@
 //! A made-up program with a made-up allocator: packets as a feeder would send them, with free lists
-//! kept by the test, so every marker value is known.
+//! maintained by the test, so that every marker value is known.
 #![allow(dead_code)]
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ const RSI: u8 = 6;
 const RDI: u8 = 7;
 const R9: u8 = 9;
 
-/// Where the allocator's table, its list heads and the objects lie.
+/// Addresses of the allocator's table, its list heads and the objects.
 const TABLE: u64 = 0x50_0000;
 const HEADS: u64 = 0x51_0000;
 const OBJECTS: u64 = 0x60_0000;
@@ -122,7 +122,7 @@ pub struct Program {
     code: Code,
     lists: Vec<VecDeque<u64>>,
     events: Vec<u64>,
-    /// Makes one pop report a wrong object.
+    /// The pop that reports a wrong object.
     pub lie_at: Option<u64>,
     pops: u64,
     described: bool,
@@ -147,7 +147,7 @@ impl Program {
         self.events.push(event::block(block));
     }
 
-    /// A memory access of the `n`-th instruction with a memory operand that is no marker's.
+    /// A memory access of the `n`-th instruction with a memory operand, markers excluded.
     fn access(&mut self, block: u32, n: usize, store: bool, addr: u64) {
         let def = &self.code.blocks[block as usize];
         let plain = def.insns().enumerate().filter(|(_, (_, c))| touches_memory(c));
@@ -203,14 +203,14 @@ impl Program {
         self.access(WORK, 0, false, OBJECTS);
     }
 
-    /// One iteration: an allocation of a class, its release, some work.
+    /// One iteration: an allocation from a class, its release, some work.
     pub fn round(&mut self, class: u64) {
         let object = self.malloc(class);
         self.free(class, object);
         self.work();
     }
 
-    /// The whole program: classes after a small linear congruential generator.
+    /// The whole program: classes come from a small linear congruential generator.
     pub fn packets(mut self, rounds: u64, classes: u64) -> Packets {
         let mut packets = VecDeque::new();
         let mut state = 1u64;
@@ -233,8 +233,8 @@ impl Program {
     }
 }
 
-/// Whether an instruction other than a marker's accesses memory: pushes a return address, pops it,
-/// or has a memory operand.
+/// Whether an instruction other than a marker's accesses memory: it pushes or pops a return
+/// address, or has a memory operand.
 fn touches_memory(code: &[u8]) -> bool {
     if stream::marker::carrier(code).is_some() || stream::marker::operand_store(code).is_some() {
         return false;

@@ -1,4 +1,5 @@
-//! Numbers as bytes: seven bits at a time, low bits first, signed ones folded (LEB128, zigzag).
+//! Numbers as bytes: seven bits at a time, low bits first; signed numbers are folded (LEB128,
+//! zigzag).
 
 /// Appends a number.
 #[inline(always)]
@@ -10,7 +11,7 @@ pub fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Takes a number off the front; `None` when it is cut short or longer than 64 bits.
+/// Takes a number off the front; `None` if it is cut short or longer than 64 bits.
 #[inline(always)]
 pub fn get(from: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = from.split_first()?;

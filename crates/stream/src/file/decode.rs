@@ -7,19 +7,20 @@ use crate::Packet;
 use crate::event::{LOW48, block};
 use crate::live::wire;
 
-/// Elements of one block, at most: what fits the largest packet of the live form, generously.
+/// Maximum number of elements in a block: a generous bound on what the largest live packet can
+/// hold.
 const ELEMENTS_MAX: u64 = 1 << 24;
 
-/// The contents of a frame, as far as not yet decoded.
+/// The contents of a frame that have not been decoded yet.
 #[derive(Default)]
 pub struct Frame {
     bytes: Vec<u8>,
-    /// Where each run begins and ends.
+    /// Start and end of each run.
     runs: [(usize, usize); 5],
 }
 
 impl Frame {
-    /// Splits a frame's contents; `None` when they do not add up.
+    /// Splits a frame's contents; `None` if the lengths do not add up.
     pub fn new(bytes: Vec<u8>) -> Option<Self> {
         let mut runs = [(0, 0); 5];
         let mut rest = bytes.as_slice();
@@ -32,12 +33,12 @@ impl Frame {
         rest.is_empty().then_some(Self { bytes, runs })
     }
 
-    /// Whether every packet was decoded.
+    /// Whether every packet has been decoded.
     pub fn is_empty(&self) -> bool {
         self.runs[0].0 == self.runs[0].1
     }
 
-    /// Whether nothing is left over.
+    /// Whether no bytes are left over.
     pub fn is_used_up(&self) -> bool {
         self.runs.iter().all(|&(start, end)| start == end)
     }
@@ -49,7 +50,7 @@ pub struct Decoder {
     payloads: Vec<u64>,
 }
 
-/// The runs of a frame while a packet is decoded.
+/// The runs of a frame while a packet is being decoded.
 struct Runs<'a> {
     tokens: &'a [u8],
     heads: &'a [u8],
@@ -62,8 +63,8 @@ impl Decoder {
         Self { model: Model::new(), payloads: Vec::new() }
     }
 
-    /// Decodes the next packet of a frame into an empty `packet`; `None` when it does not make
-    /// sense.
+    /// Decodes the next packet of a frame into an empty `packet`; `None` if the bytes are not
+    /// valid.
     pub fn packet(&mut self, frame: &mut Frame, packet: &mut Packet) -> Option<()> {
         let bytes = std::mem::take(&mut frame.bytes);
         let run = |(start, end): (usize, usize)| &bytes[start..end];
@@ -169,7 +170,7 @@ fn element(head: u16, payload: u64, events: &mut Vec<u64>) -> Option<()> {
     Some(())
 }
 
-/// Appends a word that is no block, with the raw words that follow it.
+/// Appends a word that is not a block entry, with the raw words that follow it.
 fn word(heads: &mut &[u8], events: &mut Vec<u64>) -> Option<()> {
     let raw = get(heads).filter(|&n| n <= 0xff)?;
     for _ in 0..=raw {

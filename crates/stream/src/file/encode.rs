@@ -1,11 +1,12 @@
-//! Packets to bytes, by the expectations of the model. [`super::decode`] is the inverse.
+//! Packets to bytes, relative to the model's predictions. [`super::decode`] is the inverse.
 //!
-//! A frame's contents are five runs of bytes, each after its length:
-//! - `packets`: for each packet thread, number of blocks, number of tokens
+//! The contents of a frame are five runs of bytes, each preceded by its length:
+//! - `packets`: per packet, thread, number of blocks, number of tokens
 //! - `blocks`: definitions, see [`crate::live::wire`]
-//! - `tokens`: one byte for each block entered with its elements, control event or other word
-//! - `heads`: block numbers, shapes and words that were not expected
-//! - `payloads`: addresses and values, as distance from what was expected
+//! - `tokens`: one byte for each block entry with its elements, each control event, and each other
+//!   word
+//! - `heads`: block numbers, shapes and words that were not predicted
+//! - `payloads`: addresses and values, as differences from their predictions
 
 use super::bytes::{fold, put};
 use super::model::{Model, expected_beyond};
@@ -15,21 +16,21 @@ use crate::live::wire;
 
 /// Bits of a token.
 pub mod token {
-    /// The block is the one expected after the last few.
+    /// The block is the one predicted from the last four.
     pub const BY_PATH: u8 = 0;
-    /// The block is the one expected after the last one.
+    /// The block is the one predicted from the last one.
     pub const BY_LAST: u8 = 1;
     /// The block's number follows.
     pub const EXPLICIT: u8 = 2;
-    /// No block: the word follows, and the words that belong to a control event.
+    /// Not a block: the word follows, with any raw words of a control event.
     pub const WORD: u8 = 3;
-    /// Which of the four.
+    /// Mask of the four kinds.
     pub const KIND: u8 = 3;
-    /// The elements are others than the last time: their number and heads follow.
+    /// The elements differ from the last time: their number and heads follow.
     pub const RESHAPED: u8 = 4;
-    /// Not all payloads are as expected: all distances follow.
+    /// Not all payloads match their predictions: all differences follow.
     pub const MOVED: u8 = 8;
-    /// Bits that are never set.
+    /// Bits that must be 0.
     pub const UNUSED: u8 = !15;
 }
 
@@ -62,7 +63,7 @@ impl Encoder {
         }
     }
 
-    /// Words added since the last frame, and what the definitions among them weigh in words.
+    /// Words added since the last frame, including block definitions, converted to words.
     pub fn weight(&self) -> usize {
         self.words + self.runs[BLOCKS].len() / 8
     }
@@ -107,7 +108,8 @@ impl Encoder {
         self.words = 0;
     }
 
-    /// Encodes the entry of block `id` and its elements at the front of `words`; what is left.
+    /// Encodes the entry of block `id` and its elements from the front of `words`; returns the
+    /// rest.
     #[inline(always)]
     fn block<'a>(&mut self, id: u32, words: &'a [u64]) -> &'a [u64] {
         let mut token = if id == self.model.by_path() {
@@ -122,7 +124,7 @@ impl Encoder {
         let left = self.elements(words);
         let count = self.heads.len();
         let (mut sites, had) = self.model.sites(id);
-        // Elements beyond the remembered ones have no expected heads.
+        // Elements beyond the remembered ones have no predicted heads.
         let same = had == count
             && sites.len() == count
             && sites.iter().zip(&self.heads).all(|(site, &head)| site.head == head);
@@ -181,7 +183,7 @@ impl Encoder {
         }
     }
 
-    /// Encodes a word as it is, with the raw words of a control event; what is left.
+    /// Encodes a word as it is, with the raw words of a control event; returns the rest.
     fn word<'a>(&mut self, word: u64, words: &'a [u64]) -> &'a [u64] {
         let raw = if word >> 62 == 0b11 { (word >> 48) as usize & 0xff } else { 0 };
         let raw = raw.min(words.len());

@@ -2,33 +2,33 @@
 
 use super::bytes::{take, take_u32, take_u64};
 
-/// First bytes of a trace. The first has its high bit set and the last is a line feed, so that a
-/// transfer as text does not go unnoticed.
+/// First bytes of a recording. The first has its high bit set and the last is a line feed, so that
+/// a transfer in text mode is detected.
 pub const MAGIC: [u8; 8] = *b"\x93MTRACE\n";
 /// The version written, and the highest one read.
 pub const VERSION: u32 = 1;
-/// Longest header in bytes.
+/// Maximum length of the header in bytes.
 pub const HEADER_MAX: u32 = 16 << 20;
-/// Longest contents of a frame in bytes, compressed or not.
+/// Maximum length of a frame's contents in bytes, compressed or not.
 pub const CONTENTS_MAX: u32 = 1 << 30;
-/// Bytes of a frame's head, and of the end mark.
+/// Bytes of a frame's head and of the end mark.
 pub const HEAD_LEN: usize = 32;
 
 const FRAME: u32 = u32::from_le_bytes(*b"FRAM");
 const END: u32 = u32::from_le_bytes(*b"MEND");
 
-/// What a trace says about itself.
+/// What a recording says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// The program as the user named it.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// How the trace was made: JSON text.
+    /// How the recording was made, as JSON text.
     pub parameters: String,
 }
 
-/// What a trace holds.
+/// The totals of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets.
@@ -39,7 +39,7 @@ pub struct Totals {
     pub blocks: u64,
 }
 
-/// What stands between the contents of frames.
+/// What separates the contents of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
     /// A frame follows.
@@ -50,16 +50,16 @@ pub enum Head {
         packets: u32,
         /// Bytes of its contents.
         length: u32,
-        /// Bytes as stored.
+        /// Bytes as stored in the file.
         stored: u32,
         /// CRC-32 of the bytes as stored.
         checksum: u32,
     },
-    /// The end; frames and totals.
+    /// The end: number of frames, and totals.
     End {
-        /// How many frames there are.
+        /// Number of frames.
         frames: u32,
-        /// What they hold. Blocks and packets are stored modulo 2^32.
+        /// Their totals. Blocks and packets are stored modulo 2^32.
         totals: Totals,
     },
 }
@@ -100,7 +100,7 @@ impl Header {
 }
 
 impl Head {
-    /// As bytes, with a checksum of its own.
+    /// As bytes, with its own checksum.
     pub fn to_bytes(self) -> [u8; HEAD_LEN] {
         let mut bytes = Vec::with_capacity(HEAD_LEN);
         match self {
@@ -123,7 +123,7 @@ impl Head {
         whole
     }
 
-    /// From bytes; `None` when the checksum or the kind is wrong.
+    /// From bytes; `None` if the checksum or the kind is wrong.
     pub fn from_bytes(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
         let (mut body, mut checksum) = bytes.split_at(HEAD_LEN - 4);
         if crc32fast::hash(body) != take_u32(&mut checksum)? {

@@ -1,18 +1,19 @@
-//! What writer and reader both expect to come next. Only what is not as expected takes up room.
+//! The predictions that writer and reader share. Only what differs from its prediction takes up
+//! space.
 //!
-//! Three habits of programs are used: after the same blocks the same block follows; a block
-//! accesses memory with the same instructions as the last time; and an instruction accesses the
-//! address it accessed last, or a constant distance on.
+//! The model predicts three things: the block that followed the same blocks before comes next; a
+//! block's accesses come from the same instructions as the last time; and an instruction accesses
+//! the same address as the last time, or continues its stride.
 
-/// Elements of a block that are remembered each on their own.
+/// Elements of a block that are predicted individually.
 const SITES_MAX: usize = 64;
-/// Entries of the table of successors by the blocks before.
+/// Entries of the table that maps the last blocks to their successor.
 const PATHS: usize = 1 << 16;
 
-/// What is expected of one element (a memory access or a marker value) of a block.
+/// The prediction for one element (a memory access or a marker value) of a block.
 #[derive(Clone, Copy, Default)]
 pub struct Site {
-    /// The element's upper 16 bits: what it is, instruction, size.
+    /// The element's upper 16 bits: kind, instruction, size.
     pub head: u16,
     last: u64,
     step: i64,
@@ -20,13 +21,14 @@ pub struct Site {
 }
 
 impl Site {
-    /// The expected payload: an address or a value.
+    /// The predicted payload: an address or a value.
     #[inline(always)]
     pub fn expected(&self) -> u64 {
         self.last.wrapping_add(self.stride as u64)
     }
 
-    /// Learns the true payload. A stride counts once it was seen twice in a row.
+    /// Learns the true payload. A stride is predicted once the same step has been seen twice in a
+    /// row.
     #[inline(always)]
     pub fn learn(&mut self, payload: u64) {
         let step = payload.wrapping_sub(self.last) as i64;
@@ -42,20 +44,20 @@ impl Site {
     }
 }
 
-/// What is known of a block.
+/// What the model has learned about a block.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// Where its sites are.
+    /// Index of its first site.
     first: u32,
-    /// How many sites there is room for.
+    /// Number of sites reserved.
     room: u16,
-    /// How many elements it had the last time.
+    /// Number of elements the last time.
     count: u32,
-    /// The block that followed it.
+    /// The block that followed it the last time.
     next: u32,
 }
 
-/// The expectations.
+/// The predictor.
 pub struct Model {
     known: Vec<Known>,
     sites: Vec<Site>,
@@ -65,34 +67,34 @@ pub struct Model {
 }
 
 impl Model {
-    /// Nothing is known yet.
+    /// A model that has learned nothing yet.
     pub fn new() -> Self {
         Self { known: Vec::new(), sites: Vec::new(), paths: vec![0; PATHS], path: 0, before: 0 }
     }
 
-    /// A block was defined.
+    /// Adds a newly defined block.
     pub fn define(&mut self) {
         self.known.push(Known::default());
     }
 
-    /// How many blocks there are.
+    /// Number of blocks defined.
     pub fn blocks(&self) -> usize {
         self.known.len()
     }
 
-    /// The block that is expected after the last few.
+    /// The block predicted from the last four.
     #[inline(always)]
     pub fn by_path(&self) -> u32 {
         self.paths[self.path]
     }
 
-    /// The block that is expected after the last one.
+    /// The block predicted from the last one.
     #[inline(always)]
     pub fn by_last(&self) -> u32 {
         self.known.get(self.before as usize).map_or(0, |k| k.next)
     }
 
-    /// Learns which block came; `id` is a defined block.
+    /// Learns which block was entered; `id` is a defined block.
     #[inline(always)]
     pub fn enter(&mut self, id: u32) {
         self.paths[self.path] = id;
@@ -100,13 +102,13 @@ impl Model {
             known.next = id;
         }
         self.before = id;
-        // A multiplicative hash of the number; the blocks before the last four leave at the top.
+        // A multiplicative hash of the number. The shift drops all but the last four blocks.
         let hash = id.wrapping_mul(0x9e37_79b1) >> 16;
         self.path = ((self.path << 4) ^ hash as usize) % PATHS;
     }
 
-    /// The elements of a block as they were the last time, as far as they are remembered, and how
-    /// many there were.
+    /// The elements of a block the last time, as far as they are remembered, and how many there
+    /// were.
     #[inline(always)]
     pub fn sites(&mut self, id: u32) -> (&mut [Site], usize) {
         let known = self.known[id as usize];
@@ -115,7 +117,7 @@ impl Model {
         (&mut self.sites[first..first + count], known.count as usize)
     }
 
-    /// Makes room for `count` elements, whose heads the caller sets.
+    /// Reserves sites for `count` elements; the caller sets their heads.
     pub fn reshape(&mut self, id: u32, count: usize) -> &mut [Site] {
         let kept = count.min(SITES_MAX);
         let known = &mut self.known[id as usize];
@@ -134,8 +136,8 @@ impl Model {
     }
 }
 
-/// What is expected of an element beyond those remembered: repeated string instructions go on in
-/// even steps, alternating between load and store. `done` are the payloads so far.
+/// The prediction for an element beyond those remembered: a repeated string instruction continues
+/// in even steps, alternating between load and store. `done` holds the payloads so far.
 #[inline(always)]
 pub fn expected_beyond(done: &[u64]) -> u64 {
     match done {
@@ -165,7 +167,7 @@ mod tests {
     fn successors_are_expected_by_path_and_by_last_block() {
         let mut model = Model::new();
         (0..4).for_each(|_| model.define());
-        // 1 is followed by 2 after 0, by 3 after 2.
+        // After 0, block 1 is followed by 2; after 2, it is followed by 3.
         for _ in 0..4 {
             [0, 1, 2, 1, 3].iter().for_each(|&id| model.enter(id));
         }

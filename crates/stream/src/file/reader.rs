@@ -1,4 +1,4 @@
-//! Reading a trace.
+//! Reads a recording.
 
 use super::decode::{Decoder, Frame};
 use super::format::{CONTENTS_MAX, HEAD_LEN, HEADER_MAX, Head, Header, MAGIC, Totals, VERSION};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// A trace as a source of packets.
+/// A recording as a source of packets.
 pub struct FileSource<R: Read = BufReader<File>> {
     from: R,
     path: String,
@@ -15,7 +15,7 @@ pub struct FileSource<R: Read = BufReader<File>> {
     offset: u64,
     decoder: Decoder,
     frame: Frame,
-    /// Packets that the current frame still owes.
+    /// Packets of the current frame that have not been read.
     owed: u32,
     frames: u32,
     read: Totals,
@@ -25,7 +25,7 @@ pub struct FileSource<R: Read = BufReader<File>> {
 }
 
 impl FileSource {
-    /// Opens a trace and reads its header.
+    /// Opens a recording and reads its header.
     pub fn open(path: &Path) -> Result<Self, StreamError> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|source| StreamError::Io {
@@ -38,7 +38,7 @@ impl FileSource {
 }
 
 impl<R: Read> FileSource<R> {
-    /// Reads a trace from anywhere, called `path` in messages.
+    /// Reads a recording from any reader; messages call it `path`.
     pub fn from_reader(mut from: R, path: String) -> Result<Self, StreamError> {
         let mut offset = 0;
         let header = read_header(&mut from, &path, &mut offset)?;
@@ -58,28 +58,29 @@ impl<R: Read> FileSource<R> {
         })
     }
 
-    /// Whether a trace that was cut short ends there in an orderly way instead of with an error.
+    /// Whether a truncated recording ends normally at its last whole frame instead of with an
+    /// error.
     pub fn allow_truncated(mut self, allow: bool) -> Self {
         self.allow_truncated = allow;
         self
     }
 
-    /// What the trace says about itself.
+    /// What the recording says about itself.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What was read so far; at the end, everything.
+    /// Totals read so far; at the end, everything.
     pub fn read(&self) -> Totals {
         self.read
     }
 
-    /// Where and why the trace was cut short, when that was allowed.
+    /// Where and why the recording was cut short, if that was allowed.
     pub fn truncated(&self) -> Option<&StreamError> {
         self.truncated.as_ref()
     }
 
-    /// Reads the next frame; whether there was one.
+    /// Reads the next frame; returns whether there was one.
     fn next_frame(&mut self) -> Result<bool, StreamError> {
         let at = self.offset;
         let mut bytes = [0; HEAD_LEN];
@@ -258,7 +259,7 @@ fn read_header(from: &mut impl Read, path: &str, offset: &mut u64) -> Result<Hea
     Header::from_body(&body).ok_or_else(|| corrupt("the header does not make sense".into()))
 }
 
-/// Reads until `into` is full or the end; how many bytes.
+/// Reads until `into` is full or the input ends; returns the number of bytes.
 fn fill(from: &mut impl Read, into: &mut [u8]) -> std::io::Result<usize> {
     let mut got = 0;
     while got < into.len() {

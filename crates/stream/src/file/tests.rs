@@ -1,4 +1,4 @@
-//! Traces written and read back, whole, cut and changed.
+//! Recordings written and read back: whole, truncated and corrupted.
 
 use super::writer::Sink;
 use super::{FileSource, Header, RecordingWriter, Totals, VERSION};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// A file in memory, with room for so many bytes.
+/// A file in memory with a limited capacity in bytes.
 #[derive(Clone, Default)]
 struct Memory {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -257,7 +257,7 @@ fn a_device_without_room_is_an_error_with_its_reason() {
     assert!(error.to_string().contains("No space left"), "{error}");
 }
 
-/// Words that are likely to be events, and some that are none.
+/// Words that are likely to be events, and some that are not.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => (0..12u32).prop_map(block),

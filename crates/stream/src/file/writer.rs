@@ -1,4 +1,4 @@
-//! Writing a trace. Compression and output happen on a thread of their own.
+//! Writes a recording. Compression and output run on a separate thread.
 
 use super::encode::Encoder;
 use super::format::{CONTENTS_MAX, Head, Header, Totals};
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Words in a frame, about: 8 MiB before compression.
+/// Approximate number of words in a frame: 8 MiB before compression.
 const FRAME_WORDS: usize = 1 << 20;
-/// Packets on their way to the thread.
+/// Packets queued to that thread.
 const QUEUE: usize = 8;
-/// The fastest of the ordinary levels.
+/// The lowest of zstd's ordinary compression levels.
 const LEVEL: i32 = 1;
 
 /// Where frames go.
@@ -29,7 +29,7 @@ impl Sink for File {
     }
 }
 
-/// Writes a trace.
+/// Writes a recording.
 pub struct RecordingWriter {
     send: Option<SyncSender<Packet>>,
     spare: Receiver<Packet>,
@@ -37,7 +37,7 @@ pub struct RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Begins a trace at `path`; an existing file is replaced.
+    /// Begins a recording at `path`; an existing file is replaced.
     pub fn create(path: &Path, header: &Header) -> Result<Self, StreamError> {
         let file = File::create(path).map_err(|source| StreamError::Io {
             what: "cannot create",
@@ -47,7 +47,7 @@ impl RecordingWriter {
         Self::into_sink(file, path.display().to_string(), header)
     }
 
-    /// Begins a trace in `sink`, called `path` in messages.
+    /// Begins a recording in `sink`; messages call it `path`.
     pub(super) fn into_sink(
         sink: impl Sink,
         path: String,
@@ -59,7 +59,7 @@ impl RecordingWriter {
         let worker = std::thread::Builder::new().name("mtrace".into()).spawn(move || {
             for packet in packets {
                 frames.add(&packet)?;
-                // Its buffers are used again; nobody minds if nobody wants them.
+                // The buffers are reused. If nobody takes them back, they are simply freed.
                 let _ = give_back.try_send(packet);
             }
             frames.finish()
@@ -73,14 +73,14 @@ impl RecordingWriter {
     }
 
     /// Writes a packet. Its buffers are exchanged for others with unspecified contents. An error
-    /// may concern an earlier packet; the recorder is of no use after it.
+    /// may concern an earlier packet; the writer cannot be used afterwards.
     pub fn write(&mut self, packet: &mut Packet) -> Result<(), StreamError> {
         let full = std::mem::replace(packet, self.spare.try_recv().unwrap_or_default());
         let sent = self.send.as_ref().is_some_and(|send| send.send(full).is_ok());
         if sent { Ok(()) } else { self.join().map(|_| ()) }
     }
 
-    /// Writes what is left and the end mark.
+    /// Writes the remaining packets and the end mark.
     pub fn finish(mut self) -> Result<Totals, StreamError> {
         self.join()
     }
@@ -166,7 +166,7 @@ impl<S: Sink> Frames<S> {
         Ok(totals)
     }
 
-    /// Writes all of `bytes` or none of them.
+    /// Writes all of `bytes` or none.
     fn output(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
         match self.sink.write_all(bytes) {
             Ok(()) => {
@@ -174,7 +174,7 @@ impl<S: Sink> Frames<S> {
                 Ok(())
             }
             Err(source) => {
-                // A reader notices half a frame too, so a failure here loses nothing.
+                // Readers also detect a partial frame, so a failure here loses nothing.
                 let _ = self.sink.cut(self.length);
                 Err(self.failed(source))
             }

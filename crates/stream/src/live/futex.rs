@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// Sleeps while `word` holds `expected`, at most `limit`. May return early for no reason.
+/// Sleeps while `word` holds `expected`, for at most `limit`. May return early without a reason.
 pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) {
     let timeout = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos()),
     };
-    // SAFETY: the word outlives the call and the kernel only reads it and the timeout. Without
-    // FUTEX_PRIVATE_FLAG, because the other side is another process.
+    // SAFETY: the word outlives the call, and the kernel only reads it and the timeout.
+    // FUTEX_PRIVATE_FLAG is not set, because the other side is another process.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -24,7 +24,7 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) {
     }
 }
 
-/// Wakes everyone who sleeps on `word`.
+/// Wakes all threads that sleep on `word`.
 pub fn wake(word: &AtomicU32) {
     // SAFETY: the kernel uses the address only as a key.
     unsafe {

@@ -1,4 +1,4 @@
-//! How the shared memory between feeder and consumer is laid out.
+//! Layout of the shared memory between feeder and consumer.
 //!
 //! ```text
 //! Head      counters, the queue of full buffers, the queue of free buffers
@@ -6,7 +6,7 @@
 //! …
 //! ```
 //! Each side writes its own counters; a buffer belongs to exactly one side at a time. Buffers
-//! travel through two queues that can hold all of them, so no queue is ever full.
+//! travel through two queues, each of which can hold all of them, so no queue ever overflows.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"MallRing");
 /// Changes with any change of this layout; feeder and consumer must agree.
 pub const RING_VERSION: u32 = 2;
-/// Buffers in the ring. 64 buffers of 320 KiB are 20 MiB: the bound on memory.
+/// Buffers in the ring. 64 buffers of 320 KiB are 20 MiB, which bounds the memory.
 pub const BUFFERS: usize = 64;
 /// A buffer is full when it holds this many words.
 pub const FULL_WORDS: usize = 32 << 10;
-/// Words beyond [`FULL_WORDS`], so that a block's events fit without a check for each of them.
+/// Words beyond [`FULL_WORDS`], so that a block's events fit without checking each one.
 pub const SLACK_WORDS: usize = 8 << 10;
 /// Words of a buffer.
 pub const BUFFER_WORDS: usize = FULL_WORDS + SLACK_WORDS;
@@ -33,9 +33,9 @@ pub enum BufferKind {
     Blocks = 2,
 }
 
-/// Whether a buffer is being filled. The consumer looks at it only after the producer died.
+/// Whether a buffer is being filled. The consumer reads it only after the producer has died.
 pub mod buffer_state {
-    /// Not in use, in a queue, or with the consumer.
+    /// Unused, queued, or held by the consumer.
     pub const IDLE: u32 = 0;
     /// The producer is filling it.
     pub const ACTIVE: u32 = 1;
@@ -50,9 +50,9 @@ pub struct BufferHead {
     pub limit: *mut u64,
     /// The buffer's first word.
     pub base: *mut u64,
-    /// The block word of the repeated string instruction that may be going on, else 0.
+    /// Block word of the repeated string instruction that may be in progress, else 0.
     pub rep_word: u64,
-    /// Up to where the events of that instruction were checked.
+    /// End of that instruction's events checked so far.
     pub rep_at: *mut u64,
     /// See [`buffer_state`].
     pub state: AtomicU32,
@@ -60,7 +60,7 @@ pub struct BufferHead {
     pub kind: u32,
     /// The guest thread.
     pub thread: u32,
-    /// Used words (events) or bytes (blocks); valid once published.
+    /// Words (events) or bytes (blocks) in use; valid once published.
     pub len: u32,
 }
 
@@ -73,24 +73,24 @@ pub struct Buffer {
     pub words: [u64; BUFFER_WORDS],
 }
 
-/// Life of the producer.
+/// State of the producer.
 pub mod ring_state {
     /// No producer has attached yet.
     pub const WAITING: u32 = 0;
-    /// A producer writes.
+    /// A producer is writing.
     pub const ATTACHED: u32 = 1;
-    /// The program ended in an orderly way and everything is published.
+    /// The program ended normally and everything is published.
     pub const FINISHED: u32 = 2;
 }
 
 /// A queue of buffer numbers: one side puts, the other takes.
 #[repr(C, align(64))]
 pub struct BufferQueue {
-    /// How many were ever put, modulo 2^32. A futex: takers wait on it.
+    /// Total number of puts, modulo 2^32. Takers wait on it as a futex.
     pub put: AtomicU32,
     /// Set while the taker sleeps.
     pub sleeping: AtomicU32,
-    /// How many were ever taken, modulo 2^32; kept here so that a new image can go on.
+    /// Total number of takes, modulo 2^32; kept here so that the image after an exec can continue.
     pub taken: AtomicU32,
     /// The numbers.
     pub items: [AtomicU32; BUFFERS],
@@ -107,23 +107,23 @@ pub struct Head {
     pub state: AtomicU32,
     /// The traced process; 0 until a producer attaches. `follow_exec.cc` reads it at byte 16.
     pub producer_pid: AtomicU32,
-    /// Set by the consumer: stop feeding, let the program run on. `follow_exec.cc` reads it at
+    /// Set by the consumer: stop feeding and let the program continue. `follow_exec.cc` reads it at
     /// byte 20.
     pub detach: AtomicU32,
-    /// The process that reads.
+    /// The consumer's process.
     pub consumer_pid: AtomicU32,
-    /// How many images have attached: 1, and one more for each exec that was followed.
+    /// Images that have attached: 1, plus one for each exec that was followed.
     pub images: AtomicU32,
     /// The next block's number.
     pub next_block: AtomicU32,
     /// The next thread's number.
     pub next_thread: AtomicU32,
-    /// Second words of a prefetch marker that could not be read, see `docs/stream.md`.
+    /// Words at `next` of prefetch markers that could not be read, see `docs/stream.md`.
     pub unreadable: AtomicU64,
-    /// Carriers whose operand stores do not follow.
+    /// Carriers that lack their operand stores.
     pub broken_markers: AtomicU64,
-    /// Set by the consumer before the program starts: files look as if nobody had read them since
-    /// they were written. See `docs/stream.md`, "Deterministic runs".
+    /// Set by the consumer before the program starts: files appear never to have been read since
+    /// they were last written. See `docs/stream.md`, "Deterministic runs".
     pub hide_access_times: AtomicU32,
     /// Full buffers, producer to consumer.
     pub full: BufferQueue,

@@ -1,4 +1,4 @@
-//! The shared memory: made by the consumer, opened by the producer through a path.
+//! The shared memory: created by the consumer, opened by the producer through a path.
 
 use super::layout::{BUFFERS, Buffer, BufferKind, RING_MAGIC, RING_VERSION, Ring, buffer_state};
 use crate::StreamError;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-/// Length of every ring's path in bytes. The path reaches the guest's environment, and the length
-/// of the environment moves the guest's stack, so it must not depend on a process number.
+/// Length of every ring's path in bytes. The path is part of the guest's environment, whose length
+/// determines the stack's position, so it must not depend on a process number.
 pub const PATH_LEN: usize = 40;
 
 /// A mapped ring.
@@ -20,8 +20,8 @@ pub struct Map {
     ring: NonNull<Ring>,
 }
 
-// SAFETY: what both sides touch is atomic, and a buffer is touched only by the side that owns it,
-// which its queues hand over with release and acquire.
+// SAFETY: everything that both sides touch is atomic, and only the side that owns a buffer touches
+// it. The queues transfer ownership with release and acquire.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
@@ -45,7 +45,7 @@ impl Map {
         }
     }
 
-    /// The producer's view of the ring at `path`. Nothing stays open.
+    /// The producer's view of the ring at `path`. No file descriptor stays open.
     pub fn open(path: &Path) -> Result<Self, StreamError> {
         let file = OpenOptions::new()
             .read(true)
@@ -81,16 +81,16 @@ impl Map {
         unsafe { (&raw mut (*self.ring.as_ptr()).buffers[index]).cast() }
     }
 
-    /// Which buffer of this ring `buffer` is, if it is one.
+    /// The index of `buffer` if it belongs to this ring.
     pub fn index_of(&self, buffer: *const Buffer) -> Option<usize> {
         let first = self.buffer(0) as usize;
         let index = (buffer as usize).checked_sub(first)? / size_of::<Buffer>();
         (index < BUFFERS).then_some(index)
     }
 
-    /// Buffers that a producer was filling when it ended: definitions first, then by thread.
+    /// Buffers that a producer was filling when it ended: block definitions first, then by thread.
     ///
-    /// Their length is worked out from the cursor. Call only when that producer is gone.
+    /// Their length is derived from the cursor. Call this only when that producer is gone.
     pub fn orphans(&self) -> Vec<u32> {
         let mut found = Vec::new();
         for index in 0..BUFFERS {
@@ -120,7 +120,7 @@ impl Drop for Map {
     }
 }
 
-/// The file behind a ring; it lives as long as this.
+/// The file behind a ring, which exists as long as this value.
 pub struct Backing {
     _file: File,
     path: PathBuf,
@@ -128,7 +128,7 @@ pub struct Backing {
 }
 
 impl Backing {
-    /// Where the producer finds it: always [`PATH_LEN`] bytes.
+    /// The path for the producer: always [`PATH_LEN`] bytes.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -142,8 +142,8 @@ impl Drop for Backing {
     }
 }
 
-/// Makes an empty ring: memory without a name where the system lets another process open it
-/// through `/proc`, so that nothing is left behind however the run ends; else a file.
+/// Creates an empty ring. Uses memory without a name if another process can open it through
+/// `/proc`, so that nothing is left behind however the run ends; otherwise uses a file.
 pub fn create() -> Result<(Map, Backing), StreamError> {
     let (file, path, named) = match anonymous() {
         Some((file, path)) => (file, path, false),
@@ -168,8 +168,8 @@ pub fn create() -> Result<(Map, Backing), StreamError> {
     Ok((map, backing))
 }
 
-/// Memory without a name. Its path goes through this process; the padding is slashes, which count
-/// as one.
+/// Memory without a name. Its path goes through this process in `/proc`, padded with slashes, which
+/// count as one.
 fn anonymous() -> Option<(File, PathBuf)> {
     let name = CString::new("mallacc").ok()?;
     // SAFETY: a valid name and flag.
@@ -185,7 +185,7 @@ fn anonymous() -> Option<(File, PathBuf)> {
     Some((file, path))
 }
 
-/// A file in shared memory or, without it, in the directory for temporary files.
+/// A file in `/dev/shm` or, if there is none, in the directory for temporary files.
 fn in_file() -> Result<(File, PathBuf), StreamError> {
     let mut last = None;
     for dir in [PathBuf::from("/dev/shm"), std::env::temp_dir()] {

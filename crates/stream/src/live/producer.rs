@@ -1,5 +1,5 @@
-//! The feeder's end of the ring. No locks in here: the caller sees to it that one thread at a time
-//! uses a [`Producer`].
+//! The feeder's end of the ring. It takes no locks: the caller ensures that only one thread at a
+//! time uses a [`Producer`].
 
 use super::layout::{BUFFER_WORDS, BUFFERS, Buffer, BufferHead, BufferKind, FULL_WORDS};
 use super::layout::{buffer_state, ring_state};
@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
 
-/// How long to sleep for a free buffer before looking whether the consumer still lives.
+/// How long to sleep for a free buffer before checking that the consumer is alive.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Threads beyond this many fill memory of their own, so that buffers are left to circulate.
+/// Threads beyond this number fill private memory, so that enough buffers are left to circulate.
 const THREADS_IN_RING: u32 = BUFFERS as u32 / 2;
 
 /// The producer's end.
@@ -29,12 +29,12 @@ pub struct Producer {
 unsafe impl Send for Producer {}
 
 impl Producer {
-    /// Opens the ring at `path` and takes up where an earlier image of this process left off.
+    /// Opens the ring at `path` and continues where an earlier image of this process stopped.
     pub fn attach(path: &Path) -> Result<Self, StreamError> {
         let map = Map::open(path)?;
         let head = &map.ring().head;
         let first_image = head.images.fetch_add(1, AcqRel) == 0;
-        // SAFETY: the mapping is whole. A forked child has no business with it.
+        // SAFETY: the mapping is whole. A forked child must not use it.
         unsafe {
             let ring: *const _ = map.ring();
             libc::madvise(ring.cast_mut().cast(), size_of_val(map.ring()), libc::MADV_DONTFORK);
@@ -48,17 +48,17 @@ impl Producer {
         Ok(Self { map, blocks: std::ptr::null_mut(), scratch, threads: 0, first_image })
     }
 
-    /// Whether this is the program's first image, not one it replaced itself with.
+    /// Whether this is the program's first image, as opposed to one started by exec.
     pub fn is_first_image(&self) -> bool {
         self.first_image
     }
 
-    /// Whether the program is not to see when files were last read.
+    /// Whether to hide from the program when files were last read.
     pub fn hides_access_times(&self) -> bool {
         self.map.ring().head.hide_access_times.load(Relaxed) != 0
     }
 
-    /// Whether the consumer has left. The producer should stop then.
+    /// Whether the consumer has left, in which case the producer should stop.
     pub fn detached(&self) -> bool {
         self.map.ring().head.detach.load(Relaxed) != 0
     }
@@ -66,17 +66,17 @@ impl Producer {
     /// A number for a new thread.
     pub fn new_thread(&self) -> u32 {
         let next = &self.map.ring().head.next_thread;
-        // The first thread of a new image goes on as thread 0.
+        // The first thread of a new image continues as thread 0.
         let first = !self.first_image && self.threads == 0 && next.load(Relaxed) > 0;
         if first { 0 } else { next.fetch_add(1, Relaxed) }
     }
 
-    /// Counts second words of prefetch markers that could not be read.
+    /// Counts a word at `next` of a prefetch marker that could not be read.
     pub fn count_unreadable(&self) {
         self.map.ring().head.unreadable.fetch_add(1, Relaxed);
     }
 
-    /// Counts carriers without their operand stores.
+    /// Counts carriers that lack their operand stores.
     pub fn count_broken_markers(&self, n: usize) {
         self.map.ring().head.broken_markers.fetch_add(n as u64, Relaxed);
     }
@@ -90,8 +90,8 @@ impl Producer {
         buffer
     }
 
-    /// Publishes what `buffer` holds and gives back the buffer to fill next, which may be the same.
-    /// When the consumer has left, what `buffer` holds is forgotten.
+    /// Publishes the contents of `buffer` and returns the buffer to fill next, which may be the
+    /// same. If the consumer has left, the contents are discarded.
     ///
     /// # Safety
     /// `buffer` came from this producer, and no other thread uses it.
@@ -144,8 +144,8 @@ impl Producer {
         self.threads = self.threads.saturating_sub(1);
         match self.map.index_of(buffer) {
             Some(index) => {
-                // SAFETY: the buffer is ours. It goes straight back through the consumer, because
-                // the queue of free buffers has one putter.
+                // SAFETY: the buffer is ours. It returns through the consumer, because the queue of
+                // free buffers allows only one putter.
                 unsafe { (*buffer).head.state.store(buffer_state::IDLE, Relaxed) };
                 self.send(self.map.buffer(index), 0);
             }
@@ -154,7 +154,7 @@ impl Producer {
         }
     }
 
-    /// Hands over a definition, before any use of it is published. Gives it its number.
+    /// Numbers a block definition and queues it before any event that uses it is published.
     pub fn define(&mut self, block: &mut BlockDef) -> u32 {
         let id = self.map.ring().head.next_block.fetch_add(1, Relaxed);
         block.id = id;
@@ -191,7 +191,7 @@ impl Producer {
         id
     }
 
-    /// Says that the program has ended and everything is published.
+    /// Marks the stream as finished: the program has ended and everything is published.
     pub fn finish(&mut self) {
         let head = &self.map.ring().head;
         head.state.store(ring_state::FINISHED, Release);
@@ -261,10 +261,10 @@ fn reset(buffer: *mut Buffer, kind: BufferKind, thread: u32) {
     }
 }
 
-/// A buffer outside the ring, emptied: for a thread too many, or for a forked child.
+/// An empty buffer outside the ring, for a thread beyond the limit or a forked child.
 pub fn private_buffer() -> *mut Buffer {
     let layout = std::alloc::Layout::new::<Buffer>();
-    // SAFETY: a buffer is not of size 0; zeroes are a valid one: null pointers, zero counters.
+    // SAFETY: a buffer has a non-zero size, and all zeroes are valid: null pointers, zero counters.
     let buffer = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Buffer>();
     if buffer.is_null() {
         std::alloc::handle_alloc_error(layout);
@@ -273,7 +273,7 @@ pub fn private_buffer() -> *mut Buffer {
     buffer
 }
 
-/// Empties a buffer and forgets what it held.
+/// Empties a buffer and discards its contents.
 ///
 /// # Safety
 /// The caller owns the buffer.
@@ -283,20 +283,20 @@ pub unsafe fn discard(buffer: *mut Buffer) {
     reset(buffer, BufferKind::Events, thread);
 }
 
-/// The head of a buffer, where the fast path writes.
+/// The head of a buffer, which the hot callbacks write to.
 pub fn head_of(buffer: *mut Buffer) -> *mut BufferHead {
     buffer.cast()
 }
 
 /// Whether a process exists and is not a zombie.
 fn is_alive(pid: u32) -> bool {
-    // SAFETY: signal 0 only asks.
+    // SAFETY: signal 0 only tests whether the process exists.
     let gone = unsafe { libc::kill(pid as i32, 0) } != 0
         && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     if gone {
         return false;
     }
-    // The state follows the name, which is in parentheses and may hold anything.
+    // The state follows the name, which is in parentheses and may contain any characters.
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => !stat.rsplit(") ").next().is_some_and(|s| s.starts_with(['Z', 'X'])),
         Err(_) => true,

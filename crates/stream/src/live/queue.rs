@@ -1,4 +1,4 @@
-//! The queues that carry buffers to and fro.
+//! The queues that carry buffers in both directions.
 
 use super::futex;
 use super::layout::{BUFFERS, BufferQueue};
@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
 impl BufferQueue {
-    /// Puts a buffer. The queue holds all buffers, so there is always room. One putter at a time.
+    /// Puts a buffer. The queue can hold all buffers, so there is always room. One putter at a
+    /// time.
     pub fn put(&self, buffer: u32) {
         let put = self.put.load(Relaxed);
         self.items[put as usize % BUFFERS].store(buffer, Relaxed);
@@ -16,7 +17,7 @@ impl BufferQueue {
         }
     }
 
-    /// Takes the oldest buffer, if there is one. One taker at a time. A number that is no buffer's
+    /// Takes the oldest buffer, if there is one. One taker at a time. An invalid buffer number
     /// means that the guest wrote into the ring.
     pub fn take(&self) -> Option<u32> {
         let taken = self.taken.load(Relaxed);
@@ -28,7 +29,7 @@ impl BufferQueue {
         Some(buffer)
     }
 
-    /// Sleeps until something is put, at most `limit`; returns early on a wake-up for any reason.
+    /// Sleeps until something is put, for at most `limit`; may return early.
     pub fn sleep(&self, limit: Duration) {
         self.sleeping.store(1, SeqCst);
         let put = self.put.load(SeqCst);
@@ -38,7 +39,7 @@ impl BufferQueue {
         self.sleeping.store(0, SeqCst);
     }
 
-    /// Wakes the taker without putting anything.
+    /// Wakes the taker without putting a buffer.
     pub fn nudge(&self) {
         futex::wake(&self.put);
     }

@@ -11,33 +11,33 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::Duration;
 
-/// How long to sleep for the next buffer before looking whether the producer still lives.
+/// How long to sleep for the next buffer before checking that the producer is alive.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What became of the traced process.
+/// State of the traced process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It runs.
+    /// It is running.
     Running,
-    /// It returned this exit code.
+    /// It ended with this exit code.
     Exited(i32),
     /// This signal killed it.
     Killed(i32),
-    /// It is gone and nobody knows how.
+    /// It is gone for an unknown reason.
     Unknown,
 }
 
-/// Tells the fate of the traced process; asked only while nothing arrives.
+/// Returns the state of the traced process; called only while nothing arrives.
 pub type Watch = Box<dyn FnMut() -> Fate + Send>;
 
-/// Figures about a live run that are no part of its events.
+/// Figures about a live run that are not part of its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveCounts {
-    /// Images: 1, and one more for each exec that was followed.
+    /// Images: 1, plus one for each exec that was followed.
     pub images: u32,
-    /// Second words of prefetch markers that could not be read (0 was delivered).
+    /// Words at `next` of prefetch markers that could not be read (0 was delivered).
     pub unreadable: u64,
-    /// Carriers whose operand stores do not follow.
+    /// Carriers that lack their operand stores.
     pub broken_markers: u64,
 }
 
@@ -48,28 +48,29 @@ pub struct LiveRing {
 }
 
 impl LiveRing {
-    /// Makes a ring.
+    /// Creates a ring.
     pub fn create() -> Result<Self, StreamError> {
         let (map, backing) = create()?;
         Ok(Self { map: Arc::new(map), backing })
     }
 
-    /// What to pass to the plugin.
+    /// The path to pass to the plugin.
     pub fn path(&self) -> &Path {
         self.backing.path()
     }
 
-    /// Has the plugin hide when files were last read. For deterministic runs, before the start.
+    /// Makes the plugin hide when files were last read. For deterministic runs; call before the
+    /// start.
     pub fn hide_access_times(&self) {
         self.map.ring().head.hide_access_times.store(1, Relaxed);
     }
 
-    /// A handle that ends the run from anywhere.
+    /// A handle that ends the run from any thread.
     pub fn stopper(&self) -> Stopper {
         Stopper { map: Arc::clone(&self.map) }
     }
 
-    /// The stream of the process that `watch` knows.
+    /// The stream of the process that `watch` observes.
     pub fn into_source(self, watch: Watch) -> LiveSource {
         LiveSource {
             map: self.map,
@@ -83,14 +84,14 @@ impl LiveRing {
     }
 }
 
-/// Ends a live run from another thread: the guest goes on without being traced.
+/// Ends a live run from another thread: the guest continues without being traced.
 #[derive(Clone)]
 pub struct Stopper {
     map: Arc<Map>,
 }
 
 impl Stopper {
-    /// Tells the feeder to stop; the source then ends.
+    /// Tells the feeder to stop, which ends the source.
     pub fn detach(&self) {
         let head = &self.map.ring().head;
         head.detach.store(1, Relaxed);
@@ -104,11 +105,11 @@ impl Stopper {
     }
 }
 
-/// How far the end of the stream has come.
+/// Progress towards the end of the stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Open,
-    /// The producer died; its last buffers are being read, then comes this event.
+    /// The producer died; its last buffers are read first, then this event is delivered.
     Dying(Fate),
     Over,
 }
@@ -125,7 +126,7 @@ pub struct LiveSource {
 }
 
 impl LiveSource {
-    /// A handle that ends the run from anywhere.
+    /// A handle that ends the run from any thread.
     pub fn stopper(&self) -> Stopper {
         Stopper { map: Arc::clone(&self.map) }
     }
@@ -148,7 +149,7 @@ impl LiveSource {
             if head.detach.load(Relaxed) != 0 {
                 return Ok(None);
             }
-            // Read before looking into the queue: what was put before it is seen then.
+            // Must be read before the queue: everything that was put before it is then visible.
             let finished = head.state.load(Acquire) == ring_state::FINISHED;
             if let Some(buffer) = head.full.take() {
                 return Ok(Some(buffer));
@@ -174,14 +175,15 @@ impl LiveSource {
         }
     }
 
-    /// Copies buffer `index` into `packet` and gives it back; whether events came.
+    /// Copies buffer `index` into `packet` and returns it to the producer; returns whether events
+    /// came.
     fn read(&mut self, index: u32, packet: &mut Packet) -> Result<bool, StreamError> {
         if index as usize >= BUFFERS {
             return Err(damaged("a buffer number out of range"));
         }
         let buffer = self.map.buffer(index as usize);
-        // SAFETY: the queue handed the buffer to us, so the producer does not touch it. It lies in
-        // shared memory that the guest could damage, so every number is checked.
+        // SAFETY: the queue handed the buffer to us, so the producer does not touch it. The guest
+        // could damage this shared memory, so every number is checked.
         let (kind, thread, len, words) = unsafe {
             let head = &(*buffer).head;
             (head.kind, head.thread, head.len as usize, &(*buffer).words)
@@ -240,7 +242,7 @@ impl Source for LiveSource {
 
 impl Drop for LiveSource {
     fn drop(&mut self) {
-        // Without a reader the guest must not wait for one.
+        // Without a reader, the guest must not wait for one.
         self.stopper().detach();
     }
 }

@@ -19,7 +19,7 @@ pub fn encode(block: &BlockDef, out: &mut Vec<u8>) {
     out.extend(&block.bytes);
 }
 
-/// Takes one block off the front of `bytes`; `None` when it is cut short or not well formed.
+/// Takes one block off the front of `bytes`; `None` if it is cut short or malformed.
 pub fn decode(bytes: &mut &[u8]) -> Option<BlockDef> {
     let (fixed, rest) = bytes.split_at_checked(FIXED)?;
     let id = u32::from_le_bytes(fixed[0..4].try_into().ok()?);

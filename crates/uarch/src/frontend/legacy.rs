@@ -11,18 +11,18 @@ const QUEUE_RING: usize = 64;
 pub struct Legacy {
     params: DecodeParams,
     block_shift: u32,
-    /// Aligned predecode block in work, and how many instructions were marked in this cycle.
+    /// Aligned block being predecoded, and how many instructions were marked in this cycle.
     block: u64,
     marked: u32,
-    /// Cycle in which the predecoder works.
+    /// The predecoder's current cycle.
     predecode: u64,
-    /// Decode cycle of the last instructions, by number.
+    /// Decode cycles of the latest instructions, by number.
     queue: [u64; QUEUE_RING],
     count: u64,
-    /// Cycle in which the decoders work, decoders used and fused uops produced in it.
+    /// The decoders' current cycle; decoders used and fused uops produced in it.
     cycle: u64,
     used: u32,
-    /// Decoders that may still take an instruction in this cycle.
+    /// Decoders that can still take an instruction in this cycle.
     left: u32,
 }
 
@@ -46,17 +46,17 @@ impl Legacy {
         }
     }
 
-    /// The cycle in which the predecoder looks at code next: when an instruction line is needed.
+    /// The cycle at which the predecoder next looks at code, that is, needs an instruction line.
     pub fn fetch_cycle(&self) -> u64 {
         self.predecode
     }
 
-    /// Code is there from `cycle` on only (a miss in the instruction cache).
+    /// Code is not available before `cycle` (a miss in the instruction cache).
     pub fn wait_for_code(&mut self, cycle: u64) {
         self.predecode = self.predecode.max(cycle);
     }
 
-    /// Fetch goes on elsewhere, from `cycle` at the earliest.
+    /// Fetch continues elsewhere, at `cycle` at the earliest.
     pub fn restart(&mut self, cycle: u64) {
         self.block = NO_BLOCK;
         self.predecode = self.predecode.max(cycle);
@@ -78,7 +78,7 @@ impl Legacy {
     }
 
     /// [uiCA] section 4.1: an instruction is marked in the block in which it ends; one whose opcode
-    /// lies in the block before takes a place there too.
+    /// lies in the previous block takes a slot there too.
     fn predecode(&mut self, addr: u64, insn: &Insn) {
         let first = addr >> self.block_shift;
         let last = (addr + u64::from(insn.len) - 1) >> self.block_shift;
@@ -108,23 +108,24 @@ impl Legacy {
         self.left = self.params.width;
     }
 
-    /// In which cycle the instruction after `addr` will be marked, as far as the predecoder goes.
+    /// The cycle in which the instruction after `addr` will be marked, as far as the predecoder has
+    /// got.
     fn marked_next(&self, addr: u64, insn: &Insn, next: &Insn) -> u64 {
         let last = (addr + u64::from(insn.len) + u64::from(next.len) - 1) >> self.block_shift;
         let later = last != self.block || self.marked == self.params.predecode_width;
         self.predecode + u64::from(later)
     }
 
-    /// Passes one instruction through; `next` comes after it. Returns the cycle in which its first
-    /// fused uop is decoded; microcode delivers four in each cycle from there on. `floor`: the
-    /// decoded-uop queue has room from that cycle on.
+    /// Decodes one instruction; `next` comes after it. Returns the cycle in which its first fused
+    /// uop is decoded; microcode delivers four per cycle from there on. `floor`: the cycle from
+    /// which the decoded-uop queue has room.
     pub fn decode(&mut self, addr: u64, insn: &Insn, next: &Insn, floor: u64) -> u64 {
         self.predecode(addr, insn);
         if insn.fused_with_previous {
             return self.cycle;
         }
-        // What could fuse with a branch waits until it is seen whether one follows, as [uiCA]'s
-        // published simulator has it.
+        // An instruction that could fuse with a branch waits until the next instruction is marked,
+        // as in [uiCA]'s published simulator.
         let seen = if insn.macro_fusible { self.marked_next(addr, insn, next) } else { 0 };
         let ready = (self.predecode.max(seen) + 1).max(floor);
         if ready > self.cycle {
@@ -157,7 +158,8 @@ impl Legacy {
         decoded
     }
 
-    /// The sequencer takes over and hands back; returns the cycle of its first fused uops.
+    /// The microcode sequencer takes over and hands back; returns the cycle of its first fused
+    /// uops.
     fn microcode(&mut self, fused_uops: u32) -> u64 {
         if self.used > 0 {
             self.next_cycle();

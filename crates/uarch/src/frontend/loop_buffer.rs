@@ -3,7 +3,7 @@
 /// Iterations after which a loop is locked down ([AF]: a few).
 const ITERATIONS_TO_LOCK: u32 = 3;
 
-/// Watches taken branches for a short loop.
+/// Detects short loops from taken branches.
 #[derive(Default)]
 pub struct LoopBuffer {
     limit: u64,
@@ -19,8 +19,9 @@ impl LoopBuffer {
         Self { limit: u64::from(limit), ..Self::default() }
     }
 
-    /// A branch at `addr` was taken to `target` after so many delivered fused uops, all since the
-    /// last one from the uop cache or not. Says whether the loop now streams.
+    /// A branch at `addr` was taken to `target` after this many delivered fused uops; the flag says
+    /// whether all since the last one came from the uop cache. Returns whether the loop now
+    /// streams.
     #[inline]
     pub fn taken(&mut self, addr: u64, target: u64, delivered: u64, cached: bool) -> bool {
         let length = delivered - self.delivered;

@@ -1,23 +1,22 @@
 //! Fetch and decode: when each fused uop enters the decoded-uop queue.
 //!
-//! Three ways lead there: the uop cache (a 32-byte window at a time), the legacy decoders (for
+//! There are three paths: the uop cache (a 32-byte window at a time), the legacy decoders (for
 //! windows that are not cached; they fill the cache), and the loop buffer. Program order in, times
 //! out; back-pressure comes from the allocation times that the core reports.
 //!
-//! It knows nothing of what comes after it, so that any core can have it. What it needs are the
-//! parameters, decoded blocks, and a [`FetchPort`] to the instruction cache. The core calls, in
-//! program order:
+//! It is independent of the stages after it, so that any core can use it. It needs the parameters,
+//! decoded blocks, and a [`FetchPort`] to the instruction cache. The core calls, in program order:
 //!
 //! 1. [`FrontEnd::insn`] for each instruction that it fetches, then for each of its fused uops
-//!    [`FrontEnd::deliver`], which says when the uop is in the queue, and [`FrontEnd::allocated`]
-//!    with the cycle in which the uop left it (a core without a queue: the cycle in which it
-//!    issued).
+//!    [`FrontEnd::deliver`], which returns when the uop is in the queue, and
+//!    [`FrontEnd::allocated`] with the cycle in which the uop left it (for a core without a queue,
+//!    the cycle in which it issued).
 //! 2. At the end of a block one of [`FrontEnd::taken_branch`], [`FrontEnd::not_taken`] and
-//!    [`FrontEnd::redirect`]; the last also after whatever else restarts fetch.
+//!    [`FrontEnd::redirect`]; the last also after anything else that restarts fetch.
 //! 3. [`FrontEnd::stall`] when nothing is delivered for some cycles.
 //!
-//! Cycles that it is told must not be before those that it has answered with for the same uop.
-//! [`FrontEnd::cause`] says why the newest uop came when it did.
+//! The cycles passed in must not be earlier than those returned for the same uop.
+//! [`FrontEnd::cause`] says what determined the delivery of the newest uop.
 
 mod legacy;
 mod loop_buffer;
@@ -41,7 +40,7 @@ const NOWHERE: u64 = u64::MAX;
 
 /// Where code comes from.
 pub trait FetchPort {
-    /// Fetches the line of `addr` in `cycle`; returns the cycle in which it is there, on a hit
+    /// Fetches the line of `addr` at `cycle`; returns the cycle at which it is available, on a hit
     /// [`CodeLines::latency`] later.
     fn fetch_line(&mut self, addr: u64, cycle: u64) -> u64;
 }
@@ -56,9 +55,9 @@ impl<M: Mapping> FetchPort for Memory<M> {
 /// What a [`FetchPort`] delivers.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLines {
-    /// Bytes of a line, a power of two.
+    /// Line size in bytes, a power of two.
     pub bytes: u64,
-    /// Cycles of a hit: hidden by the pipeline, only what a miss adds is felt.
+    /// Latency of a hit: hidden by the pipeline; only what a miss adds has an effect.
     pub latency: u64,
 }
 
@@ -69,16 +68,16 @@ enum Way {
     Loop,
 }
 
-/// Why the last fused uop was delivered when it was: for the CPI stack.
+/// What determined when the last fused uop was delivered: for the CPI stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchCause {
-    /// Bandwidth of the way it came.
+    /// Bandwidth of its path.
     Bandwidth,
     /// Instruction cache or ITLB miss.
     Miss,
     /// Refill after a mispredicted branch.
     Mispredict,
-    /// Redirect by the decoders (branch unknown to the target buffer).
+    /// Redirect by the decoders (branch missed in the target buffer).
     Redirect,
 }
 
@@ -124,12 +123,12 @@ pub struct FrontEnd {
     legacy: Legacy,
     looping: LoopBuffer,
     near: NearBranches,
-    /// Counters of the ways.
+    /// Counters of the paths.
     pub counters: FetchCounters,
 }
 
 impl FrontEnd {
-    /// An empty pipeline for code that comes in such lines.
+    /// An empty pipeline for code in lines of this kind.
     pub fn new(params: &CoreParams, code: CodeLines) -> Self {
         Self {
             way: Way::Legacy,
@@ -169,8 +168,8 @@ impl FrontEnd {
         if self.cycle <= self.cause_until { self.cause } else { FetchCause::Bandwidth }
     }
 
-    /// The next instruction in program order: one of its block's. Call [`FrontEnd::deliver`] for
-    /// each of its fused uops.
+    /// The next instruction in program order, from its block. Call [`FrontEnd::deliver`] for each
+    /// of its fused uops.
     #[inline(always)]
     pub fn insn(&mut self, addr: u64, insns: &[Insn], index: usize, code: &mut impl FetchPort) {
         let window = addr / WINDOW_BYTES;
@@ -202,7 +201,7 @@ impl FrontEnd {
         }
     }
 
-    /// What the legacy decoders made of the window goes into the uop cache.
+    /// Puts the uops that the legacy decoders produced from the window into the uop cache.
     fn close_window(&mut self) {
         if self.way == Way::Legacy && self.window != NOWHERE {
             self.cache.insert(self.window, self.window_start, self.window_uops);
@@ -212,8 +211,8 @@ impl FrontEnd {
     #[inline(never)]
     fn decode(&mut self, addr: u64, insns: &[Insn], index: usize, code: &mut impl FetchPort) {
         let insn = &insns[index];
-        // What follows the last one is not known here; it matters only to a comparison that no
-        // branch of its own block follows.
+        // The successor of the block's last instruction is not known here; it matters only for a
+        // comparison that no branch of its own block follows.
         let next = insns.get(index + 1).unwrap_or(&insns[0]);
         let last = addr + u64::from(insn.len) - 1;
         if last >> self.line_shift != self.line {
@@ -232,7 +231,7 @@ impl FrontEnd {
         }
     }
 
-    /// The cycle from which on the queue has room for one more.
+    /// The cycle from which the queue has room for one more.
     #[inline(always)]
     fn room(&self) -> u64 {
         self.allocated[(self.delivered.wrapping_sub(self.idq)) as usize % ALLOC_RING]
@@ -261,7 +260,7 @@ impl FrontEnd {
         self.cycle
     }
 
-    /// The newest fused uop was allocated in `cycle`: it left the queue.
+    /// The newest fused uop was allocated at `cycle`: it left the queue.
     #[inline(always)]
     pub fn allocated(&mut self, cycle: u64) {
         self.allocated[self.delivered.wrapping_sub(1) as usize % ALLOC_RING] = cycle;
@@ -289,8 +288,8 @@ impl FrontEnd {
         self.line = NOWHERE;
     }
 
-    /// The branch at the end of `block` was not taken, or the block has none: fetch goes straight
-    /// on. A loop that streamed has ended.
+    /// The branch at the end of `block` was not taken, or the block has none: fetch continues
+    /// sequentially. A streaming loop ends here.
     #[inline(always)]
     pub fn not_taken(&mut self, block: &Block) {
         if self.way == Way::Loop && block.branch.kind != decode::BranchKind::None {
@@ -300,13 +299,13 @@ impl FrontEnd {
         }
     }
 
-    /// Nothing is delivered for so many cycles (a string instruction gets going).
+    /// Nothing is delivered for this many cycles (start-up of a string instruction).
     pub fn stall(&mut self, cycles: u64) {
         self.cycle += cycles;
         self.left = self.width;
     }
 
-    /// Fetch starts again at a new place; the first uop can be delivered in `cycle`.
+    /// Fetch restarts at a new address; the first uop can be delivered at `cycle`.
     pub fn redirect(&mut self, cycle: u64, cause: FetchCause) {
         self.close_window();
         self.looping.leave();
@@ -325,7 +324,7 @@ impl FrontEnd {
     }
 }
 
-/// The first broken rule of the front end's parameters.
+/// Checks the front end's parameters; the error names the first broken rule.
 pub fn check(core: &CoreParams) -> Result<(), ConfigError> {
     check_ranges(&[
         ("core.idq", core.idq, 4, 256),

@@ -1,23 +1,23 @@
-//! A first level of the branch target buffer: branches that it holds go to their target without a
-//! cycle in which nothing is delivered. The second level is `predict`'s.
+//! The first level of the branch target buffer: branches that it holds go to their target without a
+//! bubble in delivery. The second level is `predict`'s.
 
 /// Ways of a set; the number of sets follows from the entries.
 const WAYS: usize = 4;
-/// No branch lies here.
+/// An empty way.
 const EMPTY: (u64, u64) = (u64::MAX, 0);
 
-/// Set-associative, least recently used branch out first. Each entry: address and target.
+/// Set-associative with LRU replacement. Each entry: address and target.
 pub struct NearBranches {
     sets: Vec<[(u64, u64); WAYS]>,
 }
 
 impl NearBranches {
-    /// For so many branches: a multiple of four whose quarter is a power of two, or 0 for none.
+    /// For this many branches: a multiple of four whose quarter is a power of two, or 0 for none.
     pub fn new(entries: u32) -> Self {
         Self { sets: vec![[EMPTY; WAYS]; entries as usize / WAYS] }
     }
 
-    /// Whether a taken branch was there with that target; from now on it is.
+    /// Whether a taken branch was present with that target; from now on it is.
     #[inline(always)]
     pub fn taken(&mut self, addr: u64, target: u64) -> bool {
         !self.sets.is_empty() && self.search(addr, target)
@@ -25,8 +25,8 @@ impl NearBranches {
 
     #[inline(never)]
     fn search(&mut self, addr: u64, target: u64) -> bool {
-        // Neighbouring branches lie one to some dozen bytes apart; how sets are chosen in hardware
-        // is not published.
+        // Neighbouring branches lie from one to a dozen or so bytes apart; how the hardware chooses
+        // sets is not published.
         let at = (addr ^ addr >> 2 ^ addr >> 5) as usize % self.sets.len();
         let set = &mut self.sets[at];
         let found = set.iter().position(|entry| entry.0 == addr);

@@ -4,13 +4,13 @@ use crate::params::UopCacheParams;
 
 /// Bytes of a window ([IOM] 2.3.2.5).
 pub const WINDOW_BYTES: u64 = 32;
-/// Windows that a set can hold at most: as many as it may have ways.
+/// The most windows that a set can hold: as many as it can have ways.
 const WAYS_MAX: usize = 16;
 /// No window has this number: addresses have 48 bits.
 const EMPTY: u64 = u64::MAX;
 
-/// A set: its windows, each with the offset of the first cached instruction (entry below it
-/// misses), the lines it takes out of the set's ways, and when it was used last.
+/// A set: its windows, each with the offset of the first cached instruction (entering below it
+/// misses), the number of the set's ways that it takes, and when it was last used.
 #[derive(Clone)]
 struct Set {
     windows: [u64; WAYS_MAX],
@@ -19,7 +19,7 @@ struct Set {
     lines: [u8; WAYS_MAX],
 }
 
-/// Set-associative, least recently used window first out. State only.
+/// Set-associative with LRU replacement of whole windows. State only.
 pub struct UopCache {
     sets: Vec<Set>,
     set_mask: u64,
@@ -44,13 +44,13 @@ impl UopCache {
         }
     }
 
-    /// Where among its ways (one for each line, so at most as many windows) a set holds `window`.
+    /// The way of a set that holds `window` (one window per line at most, so never more than ways).
     #[inline(always)]
     fn find(set: &Set, window: u64, ways: u32) -> Option<usize> {
         set.windows[..(ways as usize).min(WAYS_MAX)].iter().position(|&w| w == window)
     }
 
-    /// Whether the window's code from `offset` on is cached; a hit becomes the most recent.
+    /// Whether the window's code from `offset` on is cached; a hit makes it the most recently used.
     #[inline(always)]
     pub fn lookup(&mut self, window: u64, offset: u8) -> bool {
         let set = &mut self.sets[(window & self.set_mask) as usize];
@@ -60,7 +60,7 @@ impl UopCache {
         set.starts[at] <= offset
     }
 
-    /// Caches a window decoded from `start` on with so many fused uops, if it may be cached.
+    /// Caches a window decoded from `start` on into this many fused uops, if it may be cached.
     pub fn insert(&mut self, window: u64, start: u8, fused_uops: u32) {
         let lines = fused_uops.div_ceil(self.params.line_uops);
         if lines == 0 || lines > self.params.lines_per_window {

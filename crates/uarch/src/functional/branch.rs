@@ -1,4 +1,4 @@
-//! The end of a block: where control went, and whether the predictors knew.
+//! The end of a block: where control went, and whether that was predicted.
 
 use decode::BranchKind;
 use predict::BranchKind as Predicted;
@@ -18,16 +18,16 @@ pub enum BranchOutcome {
     /// Control went where no branch sent it: a signal is delivered, or the thread's instruction
     /// faulted.
     Asynchronous,
-    /// A conditional branch, rightly predicted not taken.
+    /// A conditional branch, correctly predicted not taken.
     NotTaken,
-    /// A taken branch, rightly predicted.
+    /// A taken branch, correctly predicted.
     Taken {
         /// A direct jump or a conditional branch.
         plain: bool,
-        /// The target buffer did not have it.
+        /// It missed in the target buffer.
         btb_miss: bool,
     },
-    /// A wrong prediction.
+    /// A misprediction.
     Mispredicted {
         /// Where fetch went; 0 if unknown.
         wrong: u64,
@@ -67,10 +67,10 @@ impl<M: Mapping> Functional<M> {
         }
     }
 
-    /// Trains the predictors without asking them. A core that elides a block's end calls it too:
-    /// the predictors see the same branches whatever the accelerator leaves out. Otherwise shifted
-    /// histories would move mispredictions about in code that has nothing to do with allocation, by
-    /// more than an accelerator gains.
+    /// Trains the predictors without using their predictions. A core calls it for an elided block
+    /// end too: the predictors see the same branches whatever the accelerator leaves out. Otherwise
+    /// shifted histories would move mispredictions about in code that has nothing to do with
+    /// allocation, by more than an accelerator gains.
     pub fn warm_branch(&mut self, step: &Step) {
         let branch = &step.block.branch;
         let Some(kind) = predicted_kind(branch.kind) else { return };
@@ -107,7 +107,7 @@ fn predicted_kind(kind: BranchKind) -> Option<Predicted> {
     })
 }
 
-/// Where fetch went on a wrong prediction of a conditional branch; unknown (0) for others.
+/// Where fetch went after a mispredicted conditional branch; unknown (0) for others.
 fn wrong_path(branch: &decode::Branch, taken: bool) -> u64 {
     match branch.kind {
         BranchKind::Conditional if taken => branch.next,

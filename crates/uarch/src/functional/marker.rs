@@ -1,4 +1,4 @@
-//! Markers: to the accelerator and back.
+//! Passes markers to the accelerator and its replies back.
 
 use accel::{Accelerator, Completed, Marker, Reply};
 use decode::Reg;
@@ -23,12 +23,12 @@ pub struct Markers {
     fallbacks: [u8; FALLBACKS],
 }
 
-/// What a marker brings. The core injects the uops, then the branch, and hands it back
+/// The response to a marker. The core injects the uops, then the branch, and hands it back
 /// ([`Markers::take_back`]).
 pub struct MarkerReply {
     /// The accelerator's answer.
     pub reply: Reply,
-    /// The branch to the software fallback, if there is one, was predicted wrongly.
+    /// The branch to the software fallback, if there is one, was mispredicted.
     pub mispredicted: bool,
 }
 
@@ -42,18 +42,18 @@ impl Markers {
         &*self.accelerator
     }
 
-    /// Instructions are being left out.
+    /// Whether instructions are being left out.
     #[inline(always)]
     pub fn eliding(&self) -> bool {
         self.elide_until.is_some()
     }
 
-    /// An injected uop with a token has its times.
+    /// The times of an injected uop with a token are known.
     pub fn completed(&mut self, completed: Completed) {
         self.accelerator.completed(completed);
     }
 
-    /// A reply comes back.
+    /// Takes a reply back.
     pub fn take_back(&mut self, reply: MarkerReply) {
         self.reply = reply.reply;
     }
@@ -81,9 +81,9 @@ impl Markers {
         }
     }
 
-    /// Whether the branch to the software fallback is predicted wrongly. It has counters of its
-    /// own: it exists only where there is an accelerator, and the program's branches must not feel
-    /// it.
+    /// Whether the branch to the software fallback is mispredicted. It has counters of its own: the
+    /// branch exists only where there is an accelerator, and must not affect the prediction of the
+    /// program's branches.
     fn mispredicts(&mut self, pc: u64, taken: bool) -> bool {
         let counter = &mut self.fallbacks[(pc as usize >> 2) % FALLBACKS];
         let predicted = *counter >= 2;
@@ -94,7 +94,7 @@ impl Markers {
 
 impl<M: Mapping> Functional<M> {
     /// A marker executes. `began`, if the core keeps time: when the first instruction of the
-    /// marker's block retired, 0 if it has not yet ([`crate::CallTracker::begin`]); without it
+    /// marker's block retired, 0 if it has not yet ([`crate::CallTracker::begin`]); without it,
     /// calls neither begin nor end.
     pub fn marker(
         &mut self,
@@ -136,13 +136,13 @@ pub struct SiteCursor<'a> {
 }
 
 impl<'a> SiteCursor<'a> {
-    /// Before the step's first instruction.
+    /// Positioned before the step's first instruction.
     pub fn new(step: &Step<'a>) -> Self {
         Self { sites: &step.block.markers, values: step.values }
     }
 
-    /// The marker that instruction `index` carries, with its operands' values; none if values are
-    /// missing. Indices must rise from call to call.
+    /// The marker that instruction `index` carries, with its operands' values; `None` if values are
+    /// missing. Indices must increase from call to call.
     pub fn at(&mut self, index: usize) -> Option<(&'a MarkerSite, &'a [u64])> {
         let (site, rest) = self.sites.split_first()?;
         if usize::from(site.insn) != index {

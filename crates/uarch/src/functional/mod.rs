@@ -1,8 +1,8 @@
-//! All that a core knows apart from time: caches, predictors, accelerator, open calls.
+//! The state of a core apart from time: caches, predictors, accelerator, open calls.
 //!
-//! It can execute blocks by itself, without times ([`Functional::warm`]): that is how the stretches
-//! between samples are passed. A core that gives them times uses the same parts one by one, so that
-//! warmed and timed state cannot drift apart:
+//! It can execute blocks by itself, without timing ([`Functional::warm`]): that is how the
+//! stretches between samples are skipped. A core that times them uses the same parts one by one, so
+//! that warmed and timed state cannot diverge:
 //!
 //! | part | what it decides | what is left to the core |
 //! |---|---|---|
@@ -40,13 +40,13 @@ pub struct Functional<M: Mapping = Flat> {
     pub calls: CallTracker,
     /// The accelerator and what it elides.
     pub markers: Markers,
-    /// The string instruction in work.
+    /// The current string instruction.
     pub repeats: Repeats,
-    /// Bytes of a line.
+    /// Line size in bytes.
     line: u64,
 }
 
-/// What the surroundings of a core ask of its functional half, whatever data addresses mean to it.
+/// The interface to a core's functional half, whatever its mapping of data addresses.
 pub trait State {
     /// The program unmapped a range of `len` bytes, or gave it back.
     fn unmap(&mut self, addr: u64, len: u64);
@@ -55,8 +55,8 @@ pub trait State {
     /// put back, nothing may execute here.
     fn take_shared(&mut self) -> Option<Box<Shared>>;
 
-    /// Puts in a shared half, which must come from a memory of equal parameters; the answer is the
-    /// one that was here.
+    /// Puts in a shared half, which must come from a memory of equal parameters; returns the one
+    /// that was here.
     fn put_shared(&mut self, shared: Box<Shared>) -> Option<Box<Shared>>;
 
     /// The accelerator, for its counters and checks.
@@ -101,13 +101,13 @@ impl<M: Mapping> Functional<M> {
         })
     }
 
-    /// Another thread runs from now on: what belongs to the old one is dropped.
+    /// Another thread runs from now on: state that belongs to the old one is dropped.
     pub fn context_switch(&mut self) {
         self.markers.context_switch();
         self.calls.abandon();
     }
 
-    /// Executes a block without times.
+    /// Executes a block without timing.
     #[inline]
     pub fn warm(&mut self, step: &Step) {
         let block = step.block;
@@ -174,7 +174,7 @@ impl<M: Mapping> Functional<M> {
         }
     }
 
-    /// Injected prefetches touch the cache; nothing waits for them.
+    /// Injected prefetches update the cache; nothing waits for them.
     fn warm_injected(&mut self, reply: &Reply) {
         for injected in &reply.inject {
             if let InjectKind::Prefetch(address) = injected.kind {

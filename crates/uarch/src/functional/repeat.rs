@@ -7,26 +7,26 @@ use crate::step::{NO_ADDRESS, Step};
 /// Bytes that copies and fills move at a time ([IOM] enhanced `rep movsb`: 32-byte accesses).
 const FAST_STRING_BYTES: u64 = 32;
 
-/// The string instruction in work.
+/// The current string instruction.
 #[derive(Default)]
 pub struct Repeats {
-    /// Its address; 0 for none.
+    /// Its address; 0 if there is none.
     address: u64,
-    /// Bytes moved since the last iteration that cost something.
+    /// Bytes moved since the last iteration that cost uops.
     bytes: u64,
-    /// Addresses of one iteration, in the places of its block's memory operands.
+    /// Addresses of one iteration, at the indices of its block's memory operands.
     buffer: Vec<u64>,
 }
 
 impl Repeats {
-    /// Whether the block is one more iteration of the string instruction that ran last, entered
-    /// anew.
+    /// Whether the block is another iteration of the string instruction that ran last, entered
+    /// again.
     #[inline(always)]
     pub fn continues(&self, block: &Block) -> bool {
         self.address != 0 && block.addr == self.address
     }
 
-    /// A block begins that is no further iteration.
+    /// A block begins that is not another iteration.
     #[inline(always)]
     pub fn restart(&mut self) {
         self.bytes = 0;
@@ -41,9 +41,9 @@ impl Repeats {
         };
     }
 
-    /// Whether a further iteration of the block's last instruction costs anything, and if so
-    /// whether the instruction stores. Copies and fills move up to 32 bytes at a time, so only each
-    /// 32nd byte costs uops; compares and scans pay for every element.
+    /// Whether another iteration of the block's last instruction costs uops, and if so whether the
+    /// instruction stores. Copies and fills move up to 32 bytes at a time, so only every 32nd byte
+    /// costs uops; compares and scans cost uops for every element.
     pub fn costs(&mut self, block: &Block, addresses: &[u64]) -> Option<bool> {
         let insn = block.insns.last()?;
         let first = usize::from(insn.first_mem_operand);
@@ -64,7 +64,7 @@ impl Repeats {
         std::mem::take(&mut self.buffer)
     }
 
-    /// The buffer comes back.
+    /// Takes the buffer back.
     pub fn give_back(&mut self, buffer: Vec<u64>) {
         self.buffer = buffer;
     }

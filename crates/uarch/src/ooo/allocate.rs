@@ -7,7 +7,7 @@ use crate::retire::Component;
 const ROB_RING: usize = 512;
 const QUEUE_RING: usize = 256;
 
-/// Hands out allocation cycles in program order.
+/// Assigns allocation cycles in program order.
 pub struct Allocator {
     width: u32,
     rob: u64,
@@ -16,7 +16,7 @@ pub struct Allocator {
     /// The allocation cycle, and the fused uops allocated in it.
     pub cycle: u64,
     pub used: u32,
-    /// What the last move to a later cycle was due to.
+    /// What caused the last move to a later cycle.
     pub held: Component,
     barrier: u64,
     barrier_cause: Component,
@@ -60,7 +60,7 @@ impl Allocator {
         }
     }
 
-    /// The earliest cycle for the next fused uop, delivered in `delivered`. `late` is what stalled
+    /// The earliest cycle for the next fused uop, delivered at `delivered`. `late` is what stalled
     /// allocation if delivery decides.
     #[inline(always)]
     pub fn next(&mut self, delivered: u64, late: Component) -> u64 {
@@ -85,7 +85,7 @@ impl Allocator {
         cycle
     }
 
-    /// The newest fused uop retired in `cycle`: its ROB entry is free from then on.
+    /// The newest fused uop retired at `cycle`: its ROB entry is free from then on.
     #[inline(always)]
     pub fn retired(&mut self, cycle: u64) {
         self.retired[self.retired_count as usize % ROB_RING] = cycle;
@@ -98,7 +98,7 @@ impl Allocator {
         self.loads[self.load_count.wrapping_sub(self.lq) as usize % QUEUE_RING]
     }
 
-    /// A load took an entry until about `cycle` (its completion; retirement is not known yet).
+    /// A load holds an entry until about `cycle` (its completion; retirement is not known yet).
     #[inline(always)]
     pub fn load_done(&mut self, cycle: u64) {
         self.loads[self.load_count as usize % QUEUE_RING] = cycle;
@@ -111,7 +111,7 @@ impl Allocator {
         self.stores[self.store_count.wrapping_sub(self.sq) as usize % QUEUE_RING]
     }
 
-    /// A store took an entry until it has written in `cycle`.
+    /// A store holds an entry until it has written, at `cycle`.
     #[inline(always)]
     pub fn store_done(&mut self, cycle: u64) {
         self.stores[self.store_count as usize % QUEUE_RING] = cycle;

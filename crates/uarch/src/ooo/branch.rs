@@ -1,15 +1,15 @@
-//! The end of a block in time: redirects and wrong-path fetch.
+//! The timing of a block's end: redirects and wrong-path fetch.
 
 use super::*;
 use crate::functional::BranchOutcome;
 
-/// Wrong-path lines fetched at most for one misprediction.
+/// The most wrong-path lines fetched for one misprediction.
 const WRONG_PATH_LINES: u64 = 4;
-/// Bytes that fetch takes from a line in a cycle of a wrong path.
+/// Bytes per cycle that wrong-path fetch takes from a line.
 const WRONG_PATH_BYTES: u64 = 16;
 
 impl<O: Observer> OutOfOrder<O> {
-    /// Predicts the block's branch and, when wrong, restarts fetch after it has executed.
+    /// Predicts the block's branch and, if mispredicted, restarts fetch after it has executed.
     #[inline(always)]
     pub(super) fn resolve_branch(&mut self, step: &Step) {
         match self.functional.resolve_branch(step, self.retire.last()) {
@@ -28,7 +28,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// Fetch goes on at the right place after the branch has completed; until then it followed
+    /// Fetch continues on the correct path after the branch has completed; until then it followed
     /// `wrong` (0 if unknown).
     pub(super) fn mispredicted(&mut self, wrong: u64) {
         self.counters.mispredicts += 1;
@@ -51,7 +51,7 @@ impl<O: Observer> OutOfOrder<O> {
         self.drain(u64::from(self.params.syscall));
     }
 
-    /// A signal or a fault. Costs what a system call costs.
+    /// A signal or a fault. Costs as much as a system call.
     fn asynchronous(&mut self) {
         self.counters.asynchronous += 1;
         self.drain(u64::from(self.params.syscall));

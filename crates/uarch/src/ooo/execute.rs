@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// A load looks through the store queue a cycle after it issues, when it has its own address: it
-/// still finds stores whose address uop issued by then. (Without it, blocks of the BHive
-/// measurements with a store and a load in neighbouring cycles come out up to four times too slow.)
+/// A load with its own address searches the store queue one cycle after it issues: it still finds
+/// stores whose address uop has issued by then. (Without this, blocks of the BHive measurements
+/// with a store and a load in neighbouring cycles come out up to four times too slow.)
 const STORE_SEARCH: u64 = 1;
 
 impl<O: Observer> OutOfOrder<O> {
@@ -60,7 +60,7 @@ impl<O: Observer> OutOfOrder<O> {
         self.observer.allocated(self.fetch.cycle(), self.allocator.cycle);
     }
 
-    /// Allocates a uop that rename inserts: no place in the queue, a cycle of its own.
+    /// Allocates a uop that rename inserts: not from the queue, and in a cycle of its own.
     #[cold]
     fn allocate_alone(&mut self) {
         if self.allocator.used > 0 {
@@ -79,7 +79,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// Uops that rename finishes: nops, idioms and eliminated moves.
+    /// Uops that complete at rename: nops, idioms and eliminated moves.
     #[inline(always)]
     fn at_rename(&mut self, uop: &Uop) -> bool {
         if uop.flags.has_all(UopFlags::RENAMED) {
@@ -126,7 +126,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// A uop that rename computes: its results are there when its source is.
+    /// A uop that rename computes: its results are ready when its source is.
     #[inline(never)]
     fn computed_at_rename(&mut self, uop: &Uop) -> bool {
         let done = self.allocator.cycle.max(self.sources_ready(&uop.srcs));
@@ -136,7 +136,7 @@ impl<O: Observer> OutOfOrder<O> {
         true
     }
 
-    /// The fused uop in work waits for an entry: it is the first of a later cycle's group.
+    /// The current fused uop waits for an entry: it becomes the first of a later cycle's group.
     #[inline(always)]
     fn hold_to(&mut self, cycle: u64, cause: Component) {
         self.move_to(cycle);
@@ -147,7 +147,7 @@ impl<O: Observer> OutOfOrder<O> {
         self.observer.delayed(self.allocator.cycle);
     }
 
-    /// Waits for one of the RS entries that loads can take.
+    /// Waits for one of the RS entries available to loads.
     #[cold]
     fn wait_for_load_entry(&mut self) {
         while self.ports.loads_waiting() >= self.params.rs_loads {
@@ -263,8 +263,8 @@ impl<O: Observer> OutOfOrder<O> {
         (done, waited)
     }
 
-    /// A load that missed the DTLB goes through its port once more when its translation is there,
-    /// in the cycle after at the earliest. Loads in a row that wait for one page all do.
+    /// A load that missed the DTLB uses its port once more after its translation is known, in the
+    /// following cycle at the earliest. So does each of several loads that wait for one page.
     #[cold]
     fn issue_again(&mut self, port: Port, issued: u64, access: &mut memory::Access) {
         let translated = self.functional.memory.translated().max(issued);
@@ -272,18 +272,18 @@ impl<O: Observer> OutOfOrder<O> {
         access.ready += again - translated;
     }
 
-    /// A load is one cycle faster when its base register comes straight from the cache and a small
-    /// displacement is all that is added ([IOM] 2.3.5.1).
+    /// A load is one cycle faster when its base register comes straight from the cache and only a
+    /// small displacement is added ([IOM] 2.3.5.1).
     #[inline(always)]
     fn fast_address(&self, uop: &Uop) -> bool {
         let chased = self.from_load >> uop.srcs[0].0 & 1 != 0;
         chased && uop.flags.has(UopFlags::SIMPLE_ADDRESS)
     }
 
-    /// When the load's data is there, given the stores in flight before it. Whether the load would
-    /// have been too early had it gone when its operands were `ready` decides how far it is
-    /// trusted, also when it waited for the stores' addresses. A vector register's data takes one
-    /// cycle more (`vector`), from a store as from the cache.
+    /// When the load's data is ready, given the stores in flight before it. Whether the load would
+    /// have been too early if it had issued when its operands were `ready` decides how far it is
+    /// trusted, even when it waited for the stores' addresses. A vector register's data takes one
+    /// cycle longer (`vector`), both from a store and from the cache.
     #[inline(always)]
     fn after_older_stores(
         &mut self,
@@ -322,7 +322,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// What waiting for a load is charged to.
+    /// The component that waiting for a load is charged to.
     #[inline(always)]
     fn load_component(&self, access: &memory::Access) -> Component {
         use memory::{Level, TlbLevel};
@@ -335,13 +335,13 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// The cycle in which all of these registers are there.
+    /// The cycle at which all of these registers are ready.
     #[inline(always)]
     pub(super) fn sources_ready(&self, srcs: &[Reg]) -> u64 {
         srcs.iter().fold(0, |ready, src| ready.max(self.ready[usize::from(src.0)]))
     }
 
-    /// These registers are there from `ready` on; their names, a bit each.
+    /// These registers are ready from `ready` on; returns their names, one bit each.
     #[inline(always)]
     pub(super) fn set_ready(&mut self, dsts: &[Reg], ready: u64) -> u64 {
         let mut names = 0;
@@ -353,7 +353,8 @@ impl<O: Observer> OutOfOrder<O> {
         names
     }
 
-    /// The newest values of these names (a bit each) come straight from the cache, or do not.
+    /// Records whether the newest values of these names (one bit each) come straight from the
+    /// cache.
     #[inline(always)]
     fn note_loaded(&mut self, names: u64, loaded: bool) {
         let names = names & !(1 << Reg::NONE.0);
@@ -372,8 +373,8 @@ impl<O: Observer> OutOfOrder<O> {
     }
 }
 
-/// What waiting for a load is charged to, by the level beyond the first that served it: the first,
-/// the last, and what lies between them. A lone one is the last-level cache.
+/// The component that waiting for a load is charged to, by the level beyond the first that served
+/// it: the first, the last, and those in between. A single level is the last-level cache.
 pub(super) fn served_by(levels: usize) -> [Component; LEVELS] {
     std::array::from_fn(|level| match level {
         _ if level + 1 == levels => Component::LoadLlc,

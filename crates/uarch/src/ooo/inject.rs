@@ -1,4 +1,4 @@
-//! Uops that are not the program's: an accelerator's, and the stack engine's.
+//! Uops that are not the program's own: the accelerator's and the stack engine's.
 
 use super::ports::set_of;
 use super::*;
@@ -6,7 +6,7 @@ use accel::{Completed, InjectKind, Injected, IssueTo};
 use stream::marker::MarkerSite;
 
 impl<O: Observer> OutOfOrder<O> {
-    /// A marker executes, and what the accelerator puts in its place.
+    /// A marker executes; injects what the accelerator puts in its place.
     pub(super) fn marker(&mut self, site: &MarkerSite, values: &[u64], pc: u64) {
         let answer = self.functional.marker(site, values, pc, Some(self.block_retired));
         for injected in &answer.reply.inject {
@@ -50,8 +50,8 @@ impl<O: Observer> OutOfOrder<O> {
         self.finish_instruction();
     }
 
-    /// The first cycle in which both the port and the unit are free. Also says when the uop would
-    /// have started if its entry had not been blocked.
+    /// The first cycle in which both the port and the unit are free. Also returns when the uop
+    /// would have started if its entry had not been blocked.
     fn issue_in_unit(
         &mut self,
         number: u8,

@@ -47,7 +47,7 @@ impl CoreKind for OutOfOrderKind {
         machine: &Machine,
         accelerator: Box<dyn Accelerator>,
     ) -> Result<Box<dyn Core>, ConfigError> {
-        // Only a machine that declares a device pays for one.
+        // Only a machine that declares a device pays for it.
         Ok(match machine.memory.scratchpad.size {
             0 => Box::new(OutOfOrder::new(machine, accelerator, ())?),
             _ => Box::new(OutOfOrder::new(machine, accelerator, WithDevice)?),

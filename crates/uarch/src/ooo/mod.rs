@@ -8,9 +8,9 @@
 //!     └ markers ──> accelerator ──> elide / inject                      CPI stack, calls <┘
 //! ```
 //!
-//! Each uop is taken through its whole life before the next one is looked at. That is exact as long
-//! as an older uop never waits for what a younger one does, which holds for everything here but
-//! wrong-path work; see `docs/core-model.md` for what is modelled how.
+//! Each uop is followed through its whole life before the next one is considered. That is exact as
+//! long as an older uop never waits for what a younger one does, which holds for everything here
+//! except wrong-path work; see `docs/core-model.md` for how each part is modelled.
 
 mod allocate;
 mod branch;
@@ -46,7 +46,7 @@ use unit::BusyUnit;
 
 pub use kind::OutOfOrderKind;
 
-/// Cache levels beyond the first at most.
+/// The most cache levels beyond the first.
 const LEVELS: usize = memory::Depth::ALL.len();
 
 counters! {
@@ -85,7 +85,7 @@ counters! {
 pub struct OutOfOrder<O: Observer = ()> {
     params: CoreParams,
     page_fault_cycles: u64,
-    /// Bytes of a line.
+    /// Line size in bytes.
     line: u64,
     functional: Functional<O::Mapping>,
     fetch: FrontEnd,
@@ -96,29 +96,30 @@ pub struct OutOfOrder<O: Observer = ()> {
     units: Vec<AcceleratorUnit>,
     stores: Stores,
     retire: Retire,
-    /// What waiting for a load is charged to, by the level beyond the first that served it.
+    /// The component that waiting for a load is charged to, by the level beyond the first that
+    /// served it.
     served_by: [Component; LEVELS],
-    /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that no index
-    /// needs a check.
+    /// Ready cycle of every register: one for each value that a [`Reg`] can hold, so that indexing
+    /// needs no bounds check.
     ready: [u64; 1 << u8::BITS],
-    /// Registers whose newest value a load brought from the cache, a bit each.
+    /// Registers whose newest value was loaded from the cache, one bit each.
     from_load: u64,
-    /// Registers that eliminated moves made share.
+    /// Registers that share a physical register after eliminated moves.
     moves: Moves,
     /// Stores of the current instruction.
     pending: [PendingStore; 4],
     pending_count: usize,
-    /// Cycle in which the last store has written.
+    /// Cycle at which the last store has written.
     written: u64,
-    /// Loads may not issue before (fences).
+    /// Earliest issue cycle of loads (fences).
     load_floor: u64,
     /// Completion of the newest branch uop.
     branch_done: u64,
-    /// The fused uop in work.
+    /// The current fused uop.
     fused: FusedUop,
-    /// What the stack engine holds that has not been added to the stack pointer, in bytes.
+    /// The stack engine's offset in bytes, not yet added to the stack pointer.
     stack_sum: i16,
-    /// Retirement of the first instruction of the block in work.
+    /// Retirement of the current block's first instruction.
     block_retired: u64,
     counters: CoreCounters,
     observer: O,
@@ -127,12 +128,12 @@ pub struct OutOfOrder<O: Observer = ()> {
 /// A fused uop on its way to retirement.
 #[derive(Clone, Copy)]
 struct FusedUop {
-    /// There is one.
+    /// Whether there is one.
     open: bool,
     /// Allocation cycle, and what stalled it until then.
     allocated: u64,
     held: Component,
-    /// Completion of its last uop, and what that waited for.
+    /// Completion of its last uop, and what that uop waited for.
     completed: u64,
     waited: Component,
 }
@@ -191,7 +192,7 @@ impl<O: Observer> OutOfOrder<O> {
         &mut self.observer
     }
 
-    /// A block that is no further iteration of the string instruction before it.
+    /// A block that is not another iteration of the preceding string instruction.
     #[inline(always)]
     fn block(&mut self, step: &Step) {
         self.block_retired = 0;
@@ -257,8 +258,8 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// Tracks the stack pointer's offset; an explicit use of the stack pointer while it is not 0
-    /// takes a synchronising uop ([AF] stack engine).
+    /// Tracks the stack pointer's offset; an explicit use of the stack pointer while the offset is
+    /// not 0 needs a synchronising uop ([AF] stack engine).
     #[inline]
     fn stack_engine(&mut self, insn: &Insn) {
         if insn.reads_rsp && self.stack_sum != 0 {
@@ -275,7 +276,7 @@ impl<O: Observer> OutOfOrder<O> {
         }
     }
 
-    /// The last fused uop retires, then the stores may write.
+    /// Retires the last fused uop, then lets the stores write.
     #[inline(always)]
     fn finish_instruction(&mut self) {
         self.retire_fused();
@@ -310,8 +311,8 @@ impl<O: Observer> OutOfOrder<O> {
         self.functional.repeats.give_back(buffer);
     }
 
-    /// A further iteration: its uops come from the microcode sequencer. Of copies and fills only
-    /// the load and the store: the microcode moves the pointers for many elements at once.
+    /// Another iteration: its uops come from the microcode sequencer. For copies and fills these
+    /// are only the load and the store: the microcode moves the pointers for many elements at once.
     fn repeat_iteration(&mut self, step: &Step) {
         let block = step.block;
         let Some(stores) = self.functional.repeats.costs(block, step.addresses) else { return };
@@ -326,8 +327,8 @@ impl<O: Observer> OutOfOrder<O> {
         self.finish_instruction();
     }
 
-    /// The first touch of a page, known in `cycle`: when the access goes on, and what it waited
-    /// for. Where it takes no time there is no exception either.
+    /// The first touch of a page, detected at `cycle`: when the access can continue, and what it
+    /// waited for. If it takes no time, there is no exception either.
     fn page_fault(&mut self, cycle: u64, waited: Component) -> (u64, Component) {
         self.counters.page_faults += 1;
         if self.page_fault_cycles == 0 {
@@ -339,7 +340,7 @@ impl<O: Observer> OutOfOrder<O> {
     }
 }
 
-/// The core by itself answers the same as behind the trait: what watches uops has it so.
+/// The same answers without the trait, for uop observers.
 impl<O: Observer> OutOfOrder<O> {
     /// See [`Core::execute`].
     pub fn execute(&mut self, step: &Step) {
@@ -365,7 +366,7 @@ impl<O: Observer> OutOfOrder<O> {
         self.retire.stack
     }
 
-    /// What it knows apart from time.
+    /// Its state apart from time.
     pub fn functional_mut(&mut self) -> &mut Functional<O::Mapping> {
         &mut self.functional
     }

@@ -1,30 +1,29 @@
-//! How many eliminated moves rename can keep track of.
+//! How many eliminated moves rename can track.
 //!
 //! A register move is eliminated by giving both names one physical register, which must not be
 //! freed before all names are done with it. A few entries keep the names of such registers
 //! ([uiCA]'s published simulator: four for general-purpose and four for vector registers). An entry
-//! is taken by the first move from a register and joined by later ones; it is free again when its
-//! names have been written to, for vector registers also when one name is left and a cycle passes
-//! without an eliminated move. Rename sees the entries taken as of two cycles ago, and in their
-//! place counts each move eliminated since as one. A move that finds no entry executes.
+//! is allocated by the first move from a register and joined by later ones; it is free again when
+//! its names have been overwritten, for vector registers also when one name is left and a cycle
+//! passes without an eliminated move. Rename sees the occupancy of two cycles ago, and adds one for
+//! each move eliminated since. A move that finds no entry executes.
 
-/// Entries of a register class at most.
+/// The most entries of a register class.
 const ENTRIES: usize = 4;
 
-/// So many cycles after a change everything is as it will stay.
+/// This many cycles after a change, the state is stable.
 const SETTLED: u64 = 3;
 
-/// The entries of both register classes. They are brought up to date when something asks for them,
-/// not in every cycle.
+/// The entries of both register classes. They are updated on demand, not in every cycle.
 pub struct Moves {
     general: Class,
     vector: Class,
-    /// Names in any entry, a bit each.
+    /// Names in any entry, one bit each.
     shared: u64,
 }
 
 impl Moves {
-    /// No shared registers; as many entries for each class.
+    /// No shared registers; this many entries for each class.
     pub fn new(entries: u32) -> Self {
         let class = |single_suffices| Class {
             entries: entries.min(ENTRIES as u32),
@@ -34,7 +33,7 @@ impl Moves {
         Self { general: class(false), vector: class(true), shared: 0 }
     }
 
-    /// The move from `src` to `dst` (bit masks of one name each), allocated in `cycle`, is
+    /// The move from `src` to `dst` (bit masks of one name each), allocated at `cycle`, is
     /// eliminated if there is an entry for it; then `dst` is written.
     #[inline]
     pub fn eliminate(&mut self, src: u64, dst: u64, vector: bool, cycle: u64) -> bool {
@@ -45,7 +44,7 @@ impl Moves {
         eliminated
     }
 
-    /// These names (a bit each) are written otherwise, in `cycle`.
+    /// These names (one bit each) are written by anything else, at `cycle`.
     #[inline(always)]
     pub fn written(&mut self, names: u64, cycle: u64) {
         if self.shared & names != 0 {
@@ -69,18 +68,18 @@ impl Moves {
 #[derive(Default)]
 struct Class {
     entries: u32,
-    /// An entry with one name left is freed.
+    /// Whether an entry with one name left is freed.
     single_suffices: bool,
-    /// Names that share a physical register; none: the entry is free.
+    /// Names that share a physical register; an empty set is a free entry.
     sets: [u64; ENTRIES],
-    /// All names.
+    /// All names in entries.
     names: u64,
-    /// Everything here is as of this allocation cycle.
+    /// The allocation cycle that the state refers to.
     cycle: u64,
     taken: u32,
-    /// Taken at the end of the cycle before, and of the one before that.
+    /// Entries taken at the end of the previous cycle, and of the one before.
     taken_before: [u32; 2],
-    /// Eliminated in this cycle and in the one before.
+    /// Moves eliminated in this cycle and in the previous one.
     eliminated: [u32; 2],
 }
 

@@ -1,10 +1,10 @@
-//! The ports of a core family: what a uop's set of ports is on this machine.
+//! The ports of a core family: maps a uop's set of ports to those of this machine.
 //!
-//! A family has one [`Scheduler`] for all its ports, or one for those to arithmetic and one for
-//! those to memory ([`decode::family::Schedulers`]). Within a scheduler the port with the fewest
-//! waiting uops is chosen; where there are two, of those that no uop of the same cycle has been
-//! given: six uops a cycle for five ports would otherwise crowd on two. How the hardware chooses is
-//! not published.
+//! A family has one [`Scheduler`] for all its ports, or one for arithmetic ports and one for memory
+//! ports ([`decode::family::Schedulers`]). Within a scheduler the port with the fewest waiting uops
+//! is chosen; where there are two schedulers, only among ports that no uop of the same cycle has
+//! been bound to: otherwise six uops per cycle for five ports would crowd onto two. How the
+//! hardware chooses is not published.
 
 use accel::IssueTo;
 use decode::Family;
@@ -18,26 +18,26 @@ use super::unit::BusyUnit;
 /// One port: a bit of the first scheduler, or of the second in the upper byte.
 pub type Port = u16;
 
-/// The scheduler of ports to memory, and what sets are in it.
+/// The scheduler of the memory ports, and which sets belong to it.
 struct MemoryScheduler {
     scheduler: Scheduler,
     bits: &'static MemoryPorts,
 }
 
-/// The ports and the uops that wait for them.
+/// The ports and the uops waiting for them.
 pub struct Ports {
     first: Scheduler,
-    /// Of the ports to memory where they have schedulers of their own.
+    /// For the memory ports, if they have schedulers of their own.
     memory: Option<Box<MemoryScheduler>>,
-    /// Uops that wait for those.
+    /// Uops waiting for the memory ports.
     waiting_for_memory: u32,
-    /// Bits of the first scheduler and of the other that this cycle's uops are bound to.
+    /// Bits of the first and of the second scheduler that this cycle's uops are bound to.
     bound: [u8; 2],
     schedulers: &'static Schedulers,
 }
 
-/// The set in a uop for a purpose of an injected one. The ports of an accelerator's units are the
-/// core's to know.
+/// A uop's set of ports for an injected uop's purpose. The ports of an accelerator's units are
+/// known to the core.
 pub fn set_of(to: IssueTo, units: &[AcceleratorUnit]) -> u8 {
     match to {
         IssueTo::Integer => ports::ALU,
@@ -63,7 +63,7 @@ impl Ports {
         }
     }
 
-    /// The number of a port in the family's own counting; `None` for no port.
+    /// The number of a port in the family's own numbering; `None` for no port.
     #[inline(always)]
     pub fn number(&self, port: Port) -> Option<u8> {
         self.schedulers.numbers.get(port.trailing_zeros() as usize).copied()
@@ -75,7 +75,7 @@ impl Ports {
         self.first.occupancy() + self.waiting_for_memory
     }
 
-    /// Moves allocation on to `cycle`; uops issued before it have left.
+    /// Advances allocation to `cycle`; uops issued before it have left.
     #[inline(always)]
     pub fn advance(&mut self, cycle: u64) {
         self.first.advance(cycle);
@@ -167,16 +167,16 @@ impl Ports {
     }
 }
 
-/// A unit that an accelerator added.
+/// A unit added by an accelerator.
 pub struct AcceleratorUnit {
     /// Its port, as a set in a uop.
     pub port: u8,
-    /// When it is taken.
+    /// When it is busy.
     pub busy: BusyUnit,
 }
 
 impl AcceleratorUnit {
-    /// The unit, free; refused where the family has no unit on that port.
+    /// The unit, idle; an error if the family has no unit on that port.
     pub fn new(unit: accel::Unit, family: &Family) -> Result<Self, ConfigError> {
         let Some(port) = family.unit_port(unit.port) else {
             let rule = format!("core family {} has no unit on that port", family.name);
@@ -190,7 +190,7 @@ impl AcceleratorUnit {
 mod tests {
     use super::*;
 
-    /// The ports to which uops of a set go in one cycle when more come than it has.
+    /// The ports that uops of a set use in one cycle when more uops come than the set has ports.
     fn taken(family: &'static Family, set: u8) -> Vec<u8> {
         let mut all = Ports::new(family);
         let mut seen = Vec::new();

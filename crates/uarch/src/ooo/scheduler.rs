@@ -1,8 +1,8 @@
 //! A scheduler: which port issues in which cycle, and how many uops wait for it.
 //!
-//! Uops are placed in program order, each at the first free cycle of its port at or after the cycle
-//! in which its operands are ready. An older uop is placed first and so wins any cycle both want:
-//! that is an oldest-first scheduler without a loop over cycles. The same ring answers how many
+//! Uops are placed in program order, each in the first free cycle of its port at or after the cycle
+//! in which its operands are ready. An older uop is placed first and so wins any cycle that both
+//! want: that is an oldest-first scheduler without a loop over cycles. The same ring tells how many
 //! uops wait in the reservation station, because a uop waits from allocation to its issue slot.
 
 /// Slots of the ring: how far issue may run ahead of allocation. 60 dependent loads from DRAM
@@ -10,7 +10,7 @@
 const RING: usize = 1 << 14;
 const MASK: u64 = RING as u64 - 1;
 
-/// One byte per port, bit mask to byte counts: the waiting uops that leave in a cycle.
+/// Expands a bit mask of ports to one byte per port: the waiting uops that leave in a cycle.
 const SPREAD: [u64; 256] = {
     let mut table = [0u64; 256];
     let mut mask = 0;
@@ -30,14 +30,14 @@ const SPREAD: [u64; 256] = {
 /// A one in each byte.
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 
-/// The sum of the bytes, at most 255: also how many bits an entry of [`SPREAD`] stands for, which
-/// machines without an instruction for it count slowly.
+/// The sum of the bytes, at most 255: also the number of bits that an entry of [`SPREAD`] stands
+/// for, which is slow on machines without a population-count instruction.
 #[inline(always)]
 fn sum(bytes: u64) -> u32 {
     (bytes.wrapping_mul(EVERY_BYTE) >> 56) as u32
 }
 
-/// Worse than any choice of a port, by more than what an odd slot puts up with.
+/// Larger than any port's choice by more than an odd slot tolerates.
 const NO_CHOICE: u32 = u32::MAX;
 
 /// Port use by cycle, waiting uops by port, and the reservation station's occupancy.
@@ -46,11 +46,11 @@ pub struct Scheduler {
     ring: Box<[u8]>,
     /// The allocation cycle.
     now: u64,
-    /// Waiting uops bound to each port before the current cycle, a byte each.
+    /// Waiting uops bound to each port before the current cycle, one byte each.
     waiting: u64,
     /// Bound in the current cycle: seen by the port choice from the next cycle on.
     bound_now: u64,
-    /// Issued in the cycle before: the port choice still counts them.
+    /// Issued in the previous cycle: the port choice still counts them.
     leaving: u64,
     /// Uops in the reservation station.
     occupancy: u32,
@@ -65,7 +65,7 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// Nothing waits, at cycle 0.
+    /// Nothing waiting, at cycle 0.
     pub fn new() -> Self {
         Self {
             ring: vec![0; RING].into_boxed_slice(),
@@ -84,7 +84,7 @@ impl Scheduler {
         self.occupancy
     }
 
-    /// Moves allocation on to `cycle`; uops issued before it have left.
+    /// Advances allocation to `cycle`; uops issued before it have left.
     #[inline(always)]
     pub fn advance(&mut self, cycle: u64) {
         self.waiting += self.bound_now;
@@ -160,11 +160,11 @@ impl Scheduler {
         cycle + 1
     }
 
-    /// Binds a uop to one of its ports (`ports` has a bit for each), as `slot` of the allocation
+    /// Binds a uop to one of its ports (`ports` has one bit for each), as `slot` of the allocation
     /// group. [uiCA] section 4.1: the port with the fewest waiting uops as counted before this
     /// cycle, the higher number on a tie; the second and fourth uop of a group take the second best
-    /// unless it has 3 more waiting. A uop counts until a cycle after it has issued (as in [uiCA]'s
-    /// published simulator). Loads alternate.
+    /// unless it has at least 3 more waiting. A uop counts until one cycle after it has issued (as
+    /// in [uiCA]'s published simulator). Loads alternate.
     #[inline(always)]
     pub fn bind(&mut self, ports: u8, slot: u32) -> u8 {
         if ports & (ports - 1) == 0 {
@@ -179,8 +179,8 @@ impl Scheduler {
 
     #[inline]
     fn bind_among(&self, ports: u8, slot: u32) -> u8 {
-        // A choice is its count times eight plus the port's distance from port 7: the smaller the
-        // better. Which port wins is hard to foresee, so nothing branches on it.
+        // A choice is the port's count times eight plus its distance from port 7: smaller is
+        // better. Which port wins is hard to predict, so there is no branch on it.
         let (mut best, mut second) = (NO_CHOICE, NO_CHOICE);
         let mut rest = ports;
         while rest != 0 {
@@ -204,7 +204,7 @@ impl Scheduler {
         let mut cycle = ready;
         loop {
             if cycle >= limit {
-                // Beyond the horizon nothing is recorded: no conflict, no occupancy.
+                // Beyond the ring's horizon nothing is recorded: no conflict, no occupancy.
                 return cycle.max(ready);
             }
             let slot = &mut self.ring[(cycle & MASK) as usize];

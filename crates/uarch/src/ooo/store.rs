@@ -1,8 +1,8 @@
-//! Stores: address and data issue apart, the write happens in order after retirement.
+//! Stores: address and data issue separately; the write happens in order after retirement.
 
 use super::*;
 
-/// A store of the instruction in work.
+/// A store of the current instruction.
 #[derive(Clone, Copy, Default)]
 pub struct PendingStore {
     operand: u16,
@@ -10,7 +10,7 @@ pub struct PendingStore {
     size: u8,
     address_issued: u64,
     data_issued: u64,
-    /// It writes nothing, but takes this many cycles (`sfence`); 0 for stores.
+    /// Cycles taken by a fence that writes nothing (`sfence`); 0 for stores.
     fence: u8,
 }
 
@@ -68,8 +68,8 @@ impl<O: Observer> OutOfOrder<O> {
         (completed, Component::Execute)
     }
 
-    /// The instruction has retired: its stores write in order, one a cycle; lines that are not
-    /// there are asked for as soon as the store has retired, so misses overlap.
+    /// The instruction has retired: its stores write in order, one per cycle; missing lines are
+    /// requested as soon as the store has retired, so misses overlap.
     pub(super) fn write_stores(&mut self) {
         let retired = self.retire.last();
         for at in 0..self.pending_count {

@@ -1,17 +1,17 @@
-//! Stores in flight: forwarding to loads, and which loads may go ahead of them.
+//! Stores in flight: forwarding to loads, and which loads may issue ahead of them.
 
 /// Remembered stores: a power of two, at least the store queue's length.
 const RING: usize = 128;
-/// Index from 8-byte granule to the youngest store that wrote it. Direct-mapped; a collision loses
-/// a forwarding, never invents one.
+/// Index from 8-byte granule to the youngest store that wrote it. Direct-mapped; a collision can
+/// lose a forwarding, but never creates one.
 const INDEX: usize = 1024;
 /// Load predictor entries, indexed by the low 8 bits of the load's address (J. Doweck, "Inside
 /// Intel Core Microarchitecture and Smart Memory Access", 2006: a hashed table of saturating
 /// counters; T. Downs, "Memory Disambiguation on Skylake": these bits, found by probing).
 const PREDICTOR: usize = 256;
-/// A load goes ahead of unknown store addresses once it has been right this often ([IOM] memory
+/// A load issues ahead of unknown store addresses once it has been right this often ([IOM] memory
 /// disambiguation: a saturating counter for each load, reset by a violation). The counters start
-/// here: so few entries are trained by whatever ran before.
+/// here: with so few entries, whatever ran before has trained them.
 const CONFIDENT: u8 = 15;
 
 #[derive(Clone, Copy, Default)]
@@ -25,12 +25,12 @@ struct Store {
     written: u64,
 }
 
-/// What a load meets among the older stores.
+/// What a load finds among the older stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Older {
-    /// No store in flight overlaps: the cache answers.
+    /// No store in flight overlaps: the load reads the cache.
     None,
-    /// The youngest overlapping store covers the load: data issued in this cycle.
+    /// The youngest overlapping store covers the load: the data issued at this cycle.
     Forward {
         /// Issue cycle of the store's data.
         data_issued: u64,
@@ -44,7 +44,7 @@ pub enum Older {
     },
 }
 
-/// The store queue's contents as far as loads are concerned.
+/// The store queue's contents as far as they concern loads.
 pub struct Stores {
     ring: [Store; RING],
     count: u64,
@@ -72,7 +72,7 @@ impl Stores {
         }
     }
 
-    /// A store enters in program order with all its times.
+    /// A store enters, in program order and with all its times.
     #[inline]
     pub fn push(
         &mut self,
@@ -116,7 +116,8 @@ impl Stores {
     }
 
     /// The youngest store from `newest` backwards that overlaps and has not written by `cycle`.
-    /// Mostly `newest` itself; another one in the same granule means looking through the queue.
+    /// Usually this is `newest` itself; another store in the same granule requires a search of the
+    /// queue.
     #[inline]
     fn overlapping(&self, newest: u64, addr: u64, end: u64, cycle: u64) -> Option<u64> {
         let mut number = newest;
@@ -133,8 +134,8 @@ impl Stores {
         None
     }
 
-    /// Earliest issue of the load at `pc`: any cycle when it is trusted, else the one after all
-    /// older store addresses are known.
+    /// Earliest issue of the load at `pc`: any cycle when it is trusted, otherwise the cycle after
+    /// all older store addresses are known.
     #[inline]
     pub fn may_go(&self, pc: u64) -> u64 {
         if self.trusts(pc) { 0 } else { self.addresses_known + 1 }
@@ -144,8 +145,9 @@ impl Stores {
         self.confidence[pc as usize % PREDICTOR] >= CONFIDENT
     }
 
-    /// The load at `pc` is done: `conflict` says that an older store to its place had no address
-    /// yet when the load was ready to go. True if the load went ahead all the same: a violation.
+    /// The load at `pc` is done: `conflict` says that an older store to the same location had no
+    /// address yet when the load was ready to issue. True if the load issued nevertheless: a
+    /// violation.
     #[inline]
     pub fn resolve(&mut self, pc: u64, conflict: bool) -> bool {
         let counter = &mut self.confidence[pc as usize % PREDICTOR];
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_oldest_of_a_full_queue_is_still_found() {
-        // 114 stores in flight: the store queue of Golden Cove, the longest there is.
+        // 114 stores in flight: the store queue of Golden Cove, the longest of all.
         let mut stores = Stores::new();
         for i in 0..114 {
             stores.push(0x1000 + 8 * i, 8, i, i + 1, 999);

@@ -1,4 +1,4 @@
-//! Units that are not pipelined: the divider, and what an accelerator adds.
+//! Units that are not pipelined: the divider, and those that an accelerator adds.
 
 /// The busy times of one unit.
 #[derive(Clone, Debug, Default)]

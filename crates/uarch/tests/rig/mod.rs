@@ -12,7 +12,7 @@ use stream::marker::{MAGIC, MarkerOp, SLOT};
 /// Where the test's data lies: one page, touched before anything is timed.
 pub const DATA: u64 = 0x10_0000;
 
-/// What was seen of one fused uop.
+/// What was observed of one fused uop.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub delivered: u64,
@@ -20,7 +20,7 @@ pub struct Seen {
     pub retired: u64,
     /// It waited for an entry of the RS, LQ or SQ.
     pub delayed: bool,
-    /// Its uops: none for those that the core puts in.
+    /// Its uops: none for those that the core inserts.
     pub uops: Vec<(Uop, Times)>,
 }
 
@@ -189,7 +189,7 @@ pub fn marker(op: MarkerOp, regs: &[u8]) -> Vec<String> {
     code
 }
 
-/// No address for any slot.
+/// No memory operand has an address.
 pub const NOWHERE: u64 = NO_ADDRESS;
 
 /// Asserts that two cycle counts agree to a hundredth.

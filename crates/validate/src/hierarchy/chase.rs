@@ -1,15 +1,15 @@
 //! A pointer chase through the whole core.
 //!
 //! ```text
-//! again:  mov rax, [rax]      488b00    the data is the next place's address
+//! again:  mov rax, [rax]      488b00    the data is the next address
 //!         dec rcx             48ffc9
 //!         jne again           75f8
 //! ```
 //!
-//! The counter and the branch depend on no load and take less than a cycle beside one, so the
-//! chain of loads alone sets the pace. One load, and so one instruction address, makes every
-//! access, as in the loops behind published latencies; a prefetcher that goes by the address of
-//! the instruction sees them all.
+//! The counter and the branch depend on no load and take less than a cycle beside one, so the chain
+//! of loads alone determines the speed. A single load instruction makes all accesses, as in the
+//! loops behind published latencies, so a prefetcher that is indexed by instruction address sees
+//! all of them.
 
 use accel::Choice;
 use decode::Block;
@@ -17,7 +17,7 @@ use params::ConfigError;
 use stream::BlockDef;
 use uarch::{Core, Machine, Step};
 
-/// Where the loop and its data lie.
+/// Addresses of the loop and its data.
 const CODE: u64 = 0x40_1000;
 const DATA: u64 = 0x7f00_0000_0000;
 /// The loop's instructions.
@@ -25,16 +25,16 @@ const LOOP: &[u8] = &[0x48, 0x8b, 0x00, 0x48, 0xff, 0xc9, 0x75, 0xf8];
 const LENGTHS: [u8; 3] = [3, 3, 2];
 /// Bits of a page's offset.
 pub(super) const PAGE_SHIFT: u32 = 12;
-/// Accesses that run with all times before the counted ones: many times a reorder buffer.
+/// Accesses simulated in full before the counted ones: many times a reorder buffer.
 const SETTLE: usize = 2_000;
-/// Accesses counted: a whole round of the smaller sizes several times over, and enough of the
-/// larger ones for the mean of a uniform order.
+/// Accesses counted: several full rounds for the smaller sizes, and for the larger ones enough for
+/// the mean of a uniform order.
 const COUNTED: usize = 100_000;
 
-/// The order in which a chase visits its places.
+/// The order in which a chase visits its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// One cycle through all places, shuffled.
+    /// One cycle through all addresses, shuffled.
     Random,
     /// By increasing address.
     Linear,
@@ -58,15 +58,15 @@ pub struct Chase {
 }
 
 impl Chase {
-    /// Over `bytes`, a place in every line.
+    /// Over `bytes`, one address per line.
     pub fn lines(machine: &Machine, bytes: u64, order: Order) -> Result<Self, ConfigError> {
         let line = machine.memory.line;
         Self::new(machine, (0..bytes / line).map(|i| DATA + i * line).collect(), order)
     }
 
-    /// Over `pages` pages, a place in each. The places move on by a line from page to page, and
-    /// by one more from one group of pages to the next, so that they spread over all sets of a
-    /// cache as densely packed lines do.
+    /// Over `pages` pages, one address in each. The offset increases by a line from page to page,
+    /// and by one more from one group of pages to the next, so that the addresses spread over all
+    /// sets of a cache as densely packed lines do.
     pub fn pages(machine: &Machine, pages: u64) -> Result<Self, ConfigError> {
         let line = machine.memory.line;
         let lines = ((1 << PAGE_SHIFT) / line).max(1);
@@ -88,7 +88,7 @@ impl Chase {
         Ok(chase)
     }
 
-    /// Mean cycles of an access, over whole rounds where they are short.
+    /// Mean cycles per access, over whole rounds if they are short.
     pub fn cycles_per_access(&mut self) -> f64 {
         let round = self.places.len();
         let counted = if round < COUNTED { COUNTED - COUNTED % round } else { COUNTED };
@@ -110,7 +110,7 @@ fn step<'a>(block: &'a Block, addresses: &'a [u64]) -> Step<'a> {
     Step { block, addresses, repeats: &[], values: &[], next: block.addr }
 }
 
-/// Fisher and Yates's shuffle, driven by a xorshift generator (Marsaglia 2003) of a fixed seed.
+/// Fisher–Yates shuffle, driven by a xorshift generator (Marsaglia 2003) with a fixed seed.
 fn shuffle(places: &mut [u64]) {
     let mut random = 0x1234_5678_9abc_def1_u64;
     for at in (1..places.len()).rev() {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn places_of_pages_spread_over_the_sets_of_a_cache() {
-        // 512 sets of 64-byte lines: 1,024 pages put two places into each.
+        // 512 sets of 64-byte lines: 1,024 pages put two addresses into each set.
         let machine = Machine::default();
         let chase = Chase::pages(&machine, 1024).unwrap();
         let mut sets = [0; 512];

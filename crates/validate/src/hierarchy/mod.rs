@@ -1,21 +1,21 @@
-//! The memory hierarchy as a program sees it, against latencies measured on real hardware.
+//! The memory hierarchy as seen by a program, compared with latencies measured on real hardware.
 //!
 //! ```text
 //!   Pattern (sizes, order) ──> Chase: `mov rax,[rax]` in a loop ──> uarch::Core ──> cycles/access
 //!                                   │                                                   │
 //!                                   └ pages ──> reach (where the TLBs step)             v
-//!   reference (what was measured, of which sizes) ─────────────────────────────> rows ──> report
+//!   reference (measurements, each with its sizes) ─────────────────────────────> rows ──> report
 //! ```
 //!
-//! Nothing here asks a cache for its latency: a loop of three instructions goes through fetch,
+//! Nothing here queries a cache for its latency: a loop of three instructions goes through fetch,
 //! rename, issue and retirement, and its cycles are counted. Every load's address is the data of
-//! the load before, so the cycles of an access are its load-to-use latency.
+//! the previous load, so the cycles per access are its load-to-use latency.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`chase`] | the loop, and in which order it visits its places |
+//! | [`chase`] | the loop, and the order of its addresses |
 //! | [`reach`] | how many pages the TLBs cover |
-//! | [`reference`] | what was measured, and of which sizes a level can speak |
+//! | [`reference`] | measurements, and the sizes for which each level is representative |
 //! | [`table`] | rows as text, CSV and JSON |
 
 pub mod chase;
@@ -31,36 +31,36 @@ pub use reference::Range;
 
 /// Smallest and largest size of a chase.
 pub const SIZES: (u64, u64) = (4 << 10, 64 << 20);
-/// Agreement asked for.
+/// Required agreement.
 pub const WITHIN: f64 = 0.10;
 
 /// What a row's figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Cycles for each access.
+    /// Cycles per access.
     Cycles,
-    /// Pages of 4 KB that are reached without a step.
+    /// Pages of 4 KB that can be accessed before the next step in latency.
     Pages,
 }
 
 /// One figure of the simulated hierarchy.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Row {
-    /// Bytes that the accesses range over; of a TLB's row, those its pages hold.
+    /// Size of the range that is accessed; in a TLB's row, the total size of its pages.
     pub bytes: u64,
-    /// In which order.
+    /// The order of the accesses.
     pub pattern: &'static str,
     /// What is counted.
     pub unit: Unit,
-    /// What the model says.
+    /// The model's value.
     pub simulated: f64,
-    /// What was measured, where something was.
+    /// The measured range, if there is one.
     pub measured: Option<Range>,
 }
 
 impl Row {
-    /// Distance to the measured range relative to its nearer end; 0 inside.
+    /// Distance to the nearer end of the measured range, relative to it; 0 inside.
     pub fn error(&self) -> Option<f64> {
         self.measured.map(|range| range.error(self.simulated))
     }
@@ -80,8 +80,8 @@ impl Row {
     }
 }
 
-/// All rows of a machine: chases in random and in linear order over all sizes, then the reach of
-/// both TLBs. Fails when the machine cannot be built.
+/// All rows of a machine: chases in random and linear order over all sizes, then the reach of both
+/// TLBs. Fails if the machine cannot be built.
 pub fn rows(machine: &Machine) -> Result<Vec<Row>, ConfigError> {
     let reference = reference::of(machine);
     let mut rows = Vec::new();

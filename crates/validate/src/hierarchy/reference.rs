@@ -1,11 +1,11 @@
-//! What was measured on real hardware.
+//! Measurements of real hardware.
 
 use serde::Serialize;
 use uarch::Machine;
 
 use super::chase::Order;
 
-/// A figure's range over measurements.
+/// The range of a figure over several measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Range {
     /// Smallest measured.
@@ -20,7 +20,7 @@ impl Range {
         Self { least: value, most: value }
     }
 
-    /// Relative distance of a value to the nearer end: below 0 when too small, 0 inside.
+    /// Relative distance of a value to the nearer end: negative if too small, 0 inside.
     pub fn error(self, value: f64) -> f64 {
         if value < self.least {
             value / self.least - 1.0
@@ -37,17 +37,17 @@ impl Range {
 pub struct Reference {
     /// Name of its machine.
     pub machine: &'static str,
-    /// Where the figures come from.
+    /// The source of the figures.
     pub source: &'static str,
-    /// Load-to-use cycles of a random chase: first, second, last level, memory.
+    /// Load-to-use cycles of a random chase: first, second and last level, memory.
     pub random: [Range; 4],
-    /// Cycles of an access in a linear chase through memory, with the prefetchers.
+    /// Cycles per access of a linear chase through memory, with the prefetchers.
     pub linear: Range,
     /// Pages that the TLBs cover.
     pub tlb_pages: [f64; 2],
 }
 
-/// All cores that were measured.
+/// All cores with measurements.
 pub const ALL: &[Reference] = &[Reference {
     machine: "haswell",
     source: "chases on an i7-4770 (random; linear by 64 bytes), TLB entries from Intel's manual",
@@ -57,12 +57,13 @@ pub const ALL: &[Reference] = &[Reference {
 }];
 const LLC_HASWELL: Range = Range { least: 39.0, most: 43.0 };
 
-/// A level speaks for a size alone when the level before holds at most a quarter of it: with half,
-/// a random order still meets many lines there, above all those that the prefetcher of 128-byte
-/// pairs has brought in. (7-cpu.com's random accesses on the predecessor i7-3770 show the same: 21
-/// cycles at twice the second level, 26 at four times, 28 at eight, 29 at sixteen.) It must itself
-/// have room to spare for the code, the page tables and places that the order packs unevenly:
-/// three quarters of it. Memory speaks from eight times the last level on.
+/// A level is representative for a size only if the previous level holds at most a quarter of it:
+/// with half, a random order still hits many lines there, above all those fetched by the prefetcher
+/// of 128-byte pairs. (7-cpu.com's random accesses on the predecessor i7-3770 show the same: 21
+/// cycles at twice the second level, 26 at four times, 28 at eight, 29 at sixteen.) The size may
+/// use at most three quarters of the level itself, which leaves room for the code, the page tables
+/// and addresses that map unevenly to its sets. Memory is representative from eight times the last
+/// level.
 const ROOM: (u64, u64) = (3, 4);
 const APART: u64 = 4;
 const FAR: u64 = 8;
@@ -73,12 +74,12 @@ pub fn of(machine: &Machine) -> Option<&'static Reference> {
 }
 
 impl Reference {
-    /// What was measured of a chase over so many bytes.
+    /// The measurement for a chase over this number of bytes.
     pub fn latency(&self, machine: &Machine, order: Order, bytes: u64) -> Option<Range> {
         let level = level(machine, bytes)?;
         match order {
             Order::Random => self.random.get(level).copied(),
-            // The first level answers alike in every order.
+            // The first level has the same latency in every order.
             Order::Linear if level == 0 => Some(self.random[0]),
             Order::Linear if level == machine.memory.level.len() + 1 => Some(self.linear),
             Order::Linear => None,
@@ -86,8 +87,8 @@ impl Reference {
     }
 }
 
-/// Which level answers a chase over so many bytes: 0 the first, then those beyond it, at last
-/// memory; none in between.
+/// The level that is representative for a chase over this number of bytes: 0 for the first, then
+/// the levels beyond it, finally memory; `None` in between.
 fn level(machine: &Machine, bytes: u64) -> Option<usize> {
     let memory = &machine.memory;
     if bytes <= memory.l1d.size {

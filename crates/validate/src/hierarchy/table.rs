@@ -9,7 +9,7 @@ use uarch::Machine;
 
 use super::{Range, Row, Unit, reference};
 
-/// A size as people write it.
+/// A size in readable form.
 fn size(bytes: u64) -> String {
     if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) {
         format!("{} MB", bytes >> 20)
@@ -33,7 +33,7 @@ fn range(range: Range, unit: Unit) -> String {
     format!("{}-{}", range.least, range.most)
 }
 
-/// For reading.
+/// As readable text.
 pub fn text(machine: &Machine, rows: &[Row]) -> String {
     let mut table = Table::new([
         Column::right("size").at_least(8),
@@ -73,7 +73,7 @@ pub fn text(machine: &Machine, rows: &[Row]) -> String {
     out
 }
 
-/// A line for each row; what is undefined is empty.
+/// As CSV, one line per row; undefined values are empty.
 pub fn csv(machine: &Machine, rows: &[Row]) -> String {
     let mut csv = Csv::new([
         "machine",
@@ -102,7 +102,7 @@ pub fn csv(machine: &Machine, rows: &[Row]) -> String {
     csv.text()
 }
 
-/// As JSON; what is undefined is null.
+/// As JSON; undefined values are null.
 pub fn json(machine: &Machine, rows: &[Row]) -> String {
     let rows: Vec<_> = rows
         .iter()

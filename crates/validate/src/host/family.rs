@@ -1,9 +1,9 @@
-//! Which machine describes this processor.
+//! Selects the machine that describes this processor.
 
-/// What a processor says of itself (`cpuid`, as `/proc/cpuinfo` prints it).
+/// A processor's identification (`cpuid`, as printed by `/proc/cpuinfo`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Family {
-    /// Vendor, as `GenuineIntel`.
+    /// Vendor, such as `GenuineIntel`.
     pub vendor: String,
     /// Display family.
     pub family: u32,
@@ -13,21 +13,21 @@ pub struct Family {
     pub name: String,
 }
 
-/// A machine for each core family that has one, with the models of Intel's family 6 (Linux,
+/// The core families that have a machine, with their models in Intel's family 6 (Linux,
 /// `arch/x86/include/asm/intel-family.h`).
 const FAMILY_6: &[(&str, &[u32])] = &[
     // Client, server, ULT, GT3e.
     ("haswell", &[0x3c, 0x3f, 0x45, 0x46]),
-    // Golden Cove: Alder Lake, its L, Sapphire Rapids. Raptor Cove, the same core with a larger
-    // second level in clients: Raptor Lake, its P and S, Emerald Rapids.
+    // Golden Cove: Alder Lake, Alder Lake L, Sapphire Rapids. Raptor Cove, the same core with a
+    // larger second level in clients: Raptor Lake, Raptor Lake P and S, Emerald Rapids.
     ("goldencove", &[0x97, 0x9a, 0x8f, 0xb7, 0xba, 0xbf, 0xcf]),
 ];
 
-/// The machine where no other is known.
+/// The machine to use if the processor is unknown.
 pub const FALLBACK: &str = "haswell";
 
 impl Family {
-    /// From the text of `/proc/cpuinfo`; what is not there stays empty.
+    /// From the text of `/proc/cpuinfo`; missing fields stay empty.
     pub fn parse(cpuinfo: &str) -> Self {
         let value = |key: &str| {
             let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
@@ -52,7 +52,7 @@ impl Family {
         known.map(|(machine, _)| *machine)
     }
 
-    /// What to say when there is no machine for it.
+    /// The message for a processor without a machine.
     pub fn unknown(&self) -> String {
         let who = match self.vendor.as_str() {
             "" => "This processor does not say what it is".to_owned(),
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn other_processors_are_named_and_the_way_out_too() {
-        // Skylake; family 15 has other models of the same numbers; AMD.
+        // Skylake; family 15, whose models reuse these numbers; AMD.
         assert_eq!(intel(0x5e).machine(), None);
         assert_eq!(Family { family: 15, ..intel(60) }.machine(), None);
         let amd = Family { vendor: "AuthenticAMD".into(), family: 25, ..intel(1) };

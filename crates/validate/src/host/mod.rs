@@ -1,4 +1,4 @@
-//! The processor that runs this, as a second opinion on the model.
+//! The processor that runs the simulator, as a second reference for the model.
 //!
 //! ```text
 //!   program's output ──> samples ──> calibration ──> cycles per step ──> median, interval, spread
@@ -7,14 +7,14 @@
 //! ```
 //!
 //! Nothing here reads a clock: the programs time themselves with the time-stamp counter and print
-//! ticks; see `guest/micro/timing.h`. The counter ticks at a rate of its own, so a chain of
-//! dependent additions beside each sample says how many ticks a core cycle has.
+//! ticks; see `guest/micro/timing.h`. The counter has its own rate, so a chain of dependent
+//! additions before and after each sample shows how many ticks a core cycle takes.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`sample`] | what a timed program prints; ticks to cycles; which samples to leave out |
+//! | [`sample`] | output of a timed program; ticks to cycles; samples to leave out |
 //! | [`spread`] | median, its interval, the spread |
-//! | [`family`] | which machine describes this processor |
+//! | [`family`] | the machine that describes this processor |
 //! | [`report`] | native against simulated as text, CSV and JSON |
 
 pub mod family;

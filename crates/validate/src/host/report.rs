@@ -20,33 +20,33 @@ const PAPER: &[(&str, f64)] = &[
 ];
 /// Their mean.
 pub const PAPER_MEAN: f64 = 0.0628;
-/// The microbenchmark whose cache thrashing is a marker, which does nothing natively.
+/// The microbenchmark that thrashes the cache with a marker, which does nothing natively.
 const SIMULATED_ONLY: &str = "antagonist";
-/// The ones that ask the operating system for memory all the time, or touch what it gave them.
+/// Those that constantly request memory from the operating system, or touch new memory from it.
 const FAULTING: &[&str] = &["gauss", "gauss_free", SIMULATED_ONLY];
 
-/// One microbenchmark on both sides. A step is a malloc and a free; of gauss a malloc, of
+/// One microbenchmark, native and simulated. A step is a malloc and a free; for gauss a malloc, for
 /// gauss_free and antagonist a malloc and half a free.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Its name.
     pub name: String,
-    /// Native cycles of a step, without marker instructions.
+    /// Native cycles per step, without marker instructions.
     pub native: Option<Spread>,
-    /// Native cycles of a step with the allocator's markers in place, which are instructions too.
+    /// Native cycles per step with the allocator's markers, which are instructions too.
     pub marked: Option<Spread>,
-    /// Simulated cycles of a step; the simulator leaves markers out.
+    /// Simulated cycles per step; the simulator elides markers.
     pub simulated: Option<f64>,
-    /// Samples whose calibration held.
+    /// Samples with a valid calibration.
     pub kept: usize,
-    /// Samples left out because it moved by more than 2 %.
+    /// Samples left out because their calibration moved by more than 2 %.
     pub moved: usize,
     /// Samples left out because the core was shared.
     pub shared: usize,
 }
 
 impl Comparison {
-    /// Simulated relative to native, signed: 0.1 is ten per cent too slow.
+    /// Simulated relative to native, signed: 0.1 means ten per cent too slow.
     pub fn error(&self) -> Option<f64> {
         match (self.native, self.simulated) {
             (Some(native), Some(simulated)) if native.median > 0.0 => {
@@ -61,43 +61,43 @@ impl Comparison {
         self.moved + self.shared
     }
 
-    /// Whether both sides do the same work.
+    /// Whether both versions do the same work.
     pub fn comparable(&self) -> bool {
         self.name != SIMULATED_ONLY
     }
 
-    /// The paper's error.
+    /// The paper's error for it.
     pub fn paper(&self) -> Option<f64> {
         PAPER.iter().find(|(name, _)| *name == self.name).map(|(_, error)| *error)
     }
 }
 
-/// Everything about a comparison with a host.
+/// The results of a comparison with a host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The processor.
     pub host: Family,
-    /// Name of the machine simulated.
+    /// Name of the simulated machine.
     pub machine: String,
-    /// Core cycles for each tick of the time-stamp counter.
+    /// Core cycles per tick of the time-stamp counter.
     pub cycles_per_tick: Option<Spread>,
-    /// Native core cycles of a page fault; the simulation charges the median of them.
+    /// Native core cycles per page fault; the simulation uses the median.
     pub page_fault: Option<Spread>,
-    /// What the machine file charges for one; charged when none could be measured.
+    /// The machine file's cost of a page fault, used if none could be measured.
     pub page_fault_machine: u64,
-    /// One for each microbenchmark.
+    /// One per microbenchmark.
     pub rows: Vec<Comparison>,
-    /// What a reader has to know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Mean absolute error of the microbenchmarks that do the same on both sides.
+    /// Mean absolute error of the microbenchmarks that do the same work on both sides.
     pub fn mean_error(&self) -> Option<f64> {
         self.mean_of(|_| true)
     }
 
-    /// The same without those whose cycles go to the operating system's page faults.
+    /// The same without those dominated by the operating system's page faults.
     pub fn mean_error_without_faults(&self) -> Option<f64> {
         self.mean_of(|row| !FAULTING.contains(&row.name.as_str()))
     }
@@ -108,7 +108,7 @@ impl Report {
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    /// For reading.
+    /// As readable text.
     pub fn text(&self) -> String {
         let host = &self.host;
         let mut out = format!(
@@ -141,7 +141,7 @@ impl Report {
         out
     }
 
-    /// A row for each microbenchmark.
+    /// One row per microbenchmark.
     fn table(&self) -> Table {
         let right = |name: &str, width: usize| Column::right(name).at_least(width);
         let mut table = Table::new([
@@ -188,7 +188,7 @@ impl Report {
         )
     }
 
-    /// A line for each microbenchmark; what is undefined is empty.
+    /// As CSV, one line per microbenchmark; undefined values are empty.
     pub fn csv(&self) -> String {
         let mut csv = Csv::new([
             "name",
@@ -228,7 +228,7 @@ impl Report {
         csv.text()
     }
 
-    /// As JSON; what is undefined is null.
+    /// As JSON; undefined values are null.
     pub fn json(&self) -> String {
         let mut document = serde_json::json!(self);
         document["mean_absolute_error"] = serde_json::json!(self.mean_error());
@@ -290,7 +290,7 @@ mod tests {
     fn the_mean_error_leaves_out_what_is_not_comparable_or_not_measured() {
         // +10 % and -20 %.
         assert!((report().mean_error().unwrap() - 0.15).abs() < 1e-12);
-        // gauss_free at +45 % counts in the first mean alone.
+        // gauss_free at +45 % counts only in the first mean.
         let mut more = report();
         more.rows.push(row("gauss_free", 20.0, 29.0));
         assert!((more.mean_error().unwrap() - 0.25).abs() < 1e-12);

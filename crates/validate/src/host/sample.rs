@@ -1,33 +1,34 @@
 //! Samples of a timed microbenchmark.
 
-/// A calibration that moved by more than this beside a sample: the clock changed, or something
-/// else ran, and the sample is left out.
+/// A sample is left out if the two calibrations around it differ by more than this: the clock
+/// changed, or something else ran.
 pub const MOVED: f64 = 0.02;
-/// Four chains at once that took by this much longer than the fastest of the same process: the
-/// core's other hardware thread took its share, which a single chain does not notice.
+/// A sample is left out if its four simultaneous chains took longer than the fastest of the same
+/// process by this share: the core's other hardware thread was active, which a single chain does
+/// not reveal.
 pub const SHARED: f64 = 0.10;
 
-/// A repeat's ticks and those of the chains beside it.
+/// The ticks of a repeat and of its calibration chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Of the repeat.
+    /// Ticks of the repeat.
     pub ticks: u64,
-    /// Of the chain before it.
+    /// Ticks of the chain before it.
     pub before: u64,
-    /// Of the chain after it.
+    /// Ticks of the chain after it.
     pub after: u64,
-    /// Of the slower of the four chains at once beside it.
+    /// Ticks of four simultaneous chains: the slower of the runs before and after it.
     pub four: u64,
 }
 
-/// The samples of one process that hold, and why the others do not.
+/// The valid samples of one process, and why the others were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// Core cycles of a step.
+    /// Core cycles per step.
     pub cycles: Vec<f64>,
-    /// Core cycles of a tick.
+    /// Core cycles per tick.
     pub per_tick: Vec<f64>,
-    /// Core cycles of a page fault, if any sample holds.
+    /// Core cycles per page fault, if any sample is valid.
     pub fault: Option<f64>,
     /// Samples left out because their calibration moved by more than [`MOVED`].
     pub moved: usize,
@@ -36,34 +37,34 @@ pub struct Kept {
 }
 
 impl Sample {
-    /// By how much the second chain differs from the first.
+    /// Relative difference between the second chain and the first.
     pub fn moved(&self) -> f64 {
         (self.after as f64 - self.before as f64).abs() / self.before as f64
     }
 
-    /// Core cycles of the repeat: a chain takes a cycle for each addition.
+    /// Core cycles of the repeat: a chain takes one cycle per addition.
     pub fn cycles(&self, additions: u64) -> f64 {
         let chain = self.before.midpoint(self.after) as f64;
         self.ticks as f64 * additions as f64 / chain
     }
 }
 
-/// What a timed program printed.
+/// The output of a timed program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
-    /// Additions of a chain.
+    /// Additions in a chain.
     pub additions: u64,
-    /// Steps of a repeat.
+    /// Steps in a repeat.
     pub steps: u64,
-    /// Ticks of a page fault.
+    /// Ticks per page fault.
     pub fault: u64,
-    /// One for each repeat.
+    /// One per repeat.
     pub samples: Vec<Sample>,
 }
 
 impl Timed {
-    /// Reads a program's output: a line `timed: N additions, N steps, N fault`, and lines
-    /// `sample: N ticks, N before, N after, N four`; others are the program's own. The error is a
+    /// Reads a program's output: a line `timed: N additions, N steps, N fault`, and lines `sample:
+    /// N ticks, N before, N after, N four`; other lines are the program's own. The error is a
     /// sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut timed = Self::default();
@@ -86,7 +87,7 @@ impl Timed {
         Ok(timed)
     }
 
-    /// Leaves out what does not hold and turns the rest into cycles.
+    /// Leaves out invalid samples and converts the others to cycles.
     pub fn kept(&self) -> Kept {
         let fastest = self.samples.iter().map(|sample| sample.four).min().unwrap_or(0) as f64;
         let mut kept = Kept::default();
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn ticks_become_cycles_through_the_chain_beside_them() {
-        // 1,000 additions in 500 ticks: two cycles a tick. 300 ticks of 60 steps: 10 a step.
+        // 1,000 additions in 500 ticks: two cycles per tick. 300 ticks for 60 steps: 10 cycles per
+        // step.
         let text = "timed: 1000 additions, 60 steps, 70 fault\n\
                     sample: 300 ticks, 500 before, 500 after, 130 four\n\
                     tp: 2 repeats of 60 iterations\n";
@@ -144,7 +146,7 @@ mod tests {
             timed(&[(1000, 1020, 250), (1000, 1021, 250), (1000, 980, 250), (1000, 979, 250)])
                 .kept();
         assert_eq!((kept.cycles.len(), kept.moved, kept.shared), (2, 2, 0));
-        // 100 ticks, a chain of 1,010 on average for 1,000 cycles, 100 steps.
+        // 100 ticks, a chain of 1,010 ticks on average for 1,000 cycles, 100 steps.
         assert!((kept.cycles[0] - 1000.0 / 1010.0).abs() < 1e-12, "{kept:?}");
     }
 

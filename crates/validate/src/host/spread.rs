@@ -1,18 +1,18 @@
-//! Median, its interval and the spread of some samples.
+//! Median, its interval and the spread of a set of samples.
 
 use serde::Serialize;
 
-/// Two-sided 95 %: how many standard deviations of a binomial with probability a half.
+/// Two-sided 95 % quantile of the normal distribution, which approximates the binomial one.
 const NORMAL_95: f64 = 1.96;
 
-/// What samples of one quantity say.
+/// Statistics of the samples of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Median.
     pub median: f64,
-    /// 95 % interval of the median, from the samples' order alone: the number of samples below
-    /// the true median is binomial, so the interval runs between the ranks n/2 ± 1.96 √n/2. With
-    /// few samples it is all of them.
+    /// 95 % interval of the median, from the order of the samples alone: the number of samples
+    /// below the true median is binomial, so the interval runs between the ranks n/2 ± 1.96 √n/2.
+    /// With few samples it covers all of them.
     pub low: f64,
     /// Its other end.
     pub high: f64,
@@ -21,7 +21,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of finite samples; `None` of none.
+    /// Of finite samples; `None` if there are none.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);

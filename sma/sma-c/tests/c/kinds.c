@@ -1,4 +1,4 @@
-/* One heap of the kind and block size that the command line chooses. */
+/* One heap of the kind and block size chosen on the compiler's command line. */
 #include "sma.h"
 
 #include <string.h>

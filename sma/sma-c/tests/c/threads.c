@@ -13,7 +13,7 @@ static uint32_t state[128];
 static sma_heap heap;
 static int broken[THREADS];
 
-/* A place where a thread leaves an allocation for whoever comes next. */
+/* A place where a thread leaves an allocation for the next one to take. */
 static pthread_mutex_t market_lock = PTHREAD_MUTEX_INITIALIZER;
 static sma_ref market;
 

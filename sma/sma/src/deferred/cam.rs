@@ -1,7 +1,7 @@
-//! A table of recently freed sizes, small or large, the least recently used one replaced.
+//! A table of recently freed sizes, small or large, with LRU replacement.
 //!
 //! The paper's processor has a content-addressable memory of 16 words for this; here the same 16
-//! words are 8 keys and 8 words of three regions, and the look-up is a loop.
+//! words are 8 keys and 8 words of three regions each, and the lookup is a loop.
 
 use super::{Pool, PoolWord, Size};
 use core::cell::Cell;
@@ -10,7 +10,7 @@ const ENTRIES: usize = 8;
 
 /// Eight sizes of three regions each; adds 64 bytes of state (96 with `u64` words).
 pub struct Cam<W = u32> {
-    /// Size in units in the low 28 bits (0: empty), age in the high 4 (0: used last).
+    /// Size in units in the low 28 bits (0: empty), age in the high 4 (0: most recently used).
     keys: [Cell<u32>; ENTRIES],
     words: [Cell<W>; ENTRIES],
 }
@@ -18,7 +18,7 @@ pub struct Cam<W = u32> {
 const SIZE: u32 = (1 << 28) - 1;
 
 impl<W: PoolWord> Cam<W> {
-    /// The key of an entry; no number is out of bounds, so nothing here can panic.
+    /// The key of an entry; every index is in bounds, so nothing here can panic.
     #[inline]
     fn key(&self, entry: usize) -> &Cell<u32> {
         &self.keys[entry % ENTRIES]
@@ -39,7 +39,7 @@ impl<W: PoolWord> Cam<W> {
         self.key(entry).get() >> 28
     }
 
-    /// Makes an entry the last used: those younger than it age by one.
+    /// Makes an entry the most recently used: those younger than it age by one.
     #[inline]
     fn touch(&self, entry: usize, units: u32) {
         let age = self.age(entry);
@@ -99,7 +99,7 @@ impl<W: PoolWord> Pool for Cam<W> {
         true
     }
 
-    /// The least recently used of the sizes from `units` on, or else of all.
+    /// The least recently used of the sizes of at least `units`, or else of all.
     fn release(&self, units: u32, _: u32) -> Option<(u32, u32)> {
         let size = |entry: usize| self.key(entry).get() & SIZE;
         let waiting = (0..ENTRIES).filter(|&entry| self.word(entry).get().pop().is_some());
@@ -123,7 +123,7 @@ mod tests {
             assert!(cam.put(size * 10, Size::rounded(size), 16, |g, u| out.push((g, u))));
         }
         assert!(out.is_empty());
-        // Size 1 is the oldest until it is asked for; then size 2 is.
+        // Size 1 is the oldest until it is requested; then size 2 is.
         assert_eq!(cam.get(Size::rounded(1), 16), Some(10));
         assert!(cam.put(900, Size::rounded(99), 16, |g, u| out.push((g, u))));
         assert_eq!(out, [(20, 2)]);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_table_is_64_bytes() {
-        // 16 words of 4 bytes, as the paper's Table 1 counts.
+        // 16 words of 4 bytes, as counted in the paper's Table 1.
         assert_eq!(Cam::<u32>::new().state_bytes(), 64);
     }
 }

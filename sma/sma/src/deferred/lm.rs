@@ -12,7 +12,7 @@ impl<C: Classes, W: PoolWord> Lm<C, W> {
     #[inline(always)]
     fn cell(&self, size: Size, per_block: u32) -> Option<&Cell<W>> {
         let index = if size.asked < per_block { C::pool(size.asked) } else { return None };
-        // What is rounded to a block is not kept.
+        // Sizes rounded to a block are not kept.
         if index < C::pool(per_block) { self.0.as_ref().get(index) } else { None }
     }
 }
@@ -40,7 +40,7 @@ impl<C: Classes, W: PoolWord> Pool for Lm<C, W> {
         true
     }
 
-    /// The least of the sizes above `units`, or else the largest one.
+    /// The smallest of the sizes from `units` on, or else the largest one.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)> {
         let cells = self.0.as_ref();
         let from = if units < per_block { C::pool(units).min(cells.len()) } else { cells.len() };

@@ -3,7 +3,7 @@
 //!
 //! A pool belongs to one core. Over a shared heap every core has its own: `Deferred::new(&heap)`.
 //! When the heap below is exhausted, regions of the pool are freed into it, one by one, until the
-//! request finds room; what waits in *other* cores' pools stays out of reach (at most 360 bytes per
+//! request finds room; regions in *other* cores' pools stay out of reach (at most 360 bytes per
 //! core with [`Lm`] and blocks of 128 bytes).
 
 mod cam;
@@ -20,37 +20,37 @@ use crate::arena::RawArena;
 use crate::error::{FreeError, InitError};
 use core::ptr::NonNull;
 
-/// The size of a request in units, before and after rounding. All that are rounded to the same are
-/// one size; what is found by index is found faster by what was asked for.
+/// The size of a request in units, before and after rounding. All requests that are rounded to the
+/// same size count as one size; a lookup by index is faster with the requested size.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// As asked for.
+    /// As requested.
     pub asked: u32,
     /// Rounded.
     pub units: u32,
 }
 
 impl Size {
-    /// A size that is rounded already.
+    /// A size that is already rounded.
     pub const fn rounded(units: u32) -> Self {
         Self { asked: units, units }
     }
 }
 
-/// Where freed regions wait.
+/// Where freed regions are kept.
 pub trait Pool {
     /// Regions at or beyond this granule number cannot be kept.
     const REACH: u32;
-    /// Sizes up to so many blocks are kept.
+    /// Sizes up to this many blocks are kept.
     const BLOCKS: usize = 1;
     /// An empty pool.
     fn new() -> Self;
     /// Takes a region of this size out.
     fn get(&self, size: Size, per_block: u32) -> Option<u32>;
-    /// Keeps a region, or returns false. Whatever must leave goes to `evict` as granule and size.
+    /// Keeps a region, or returns false. Evicted regions go to `evict` as granule and size.
     fn put(&self, granule: u32, size: Size, per_block: u32, evict: impl FnMut(u32, u32)) -> bool;
-    /// Takes a region that `get` did not have, out of a block that `block` gives. The block's other
-    /// regions wait.
+    /// Takes a region that `get` did not have, out of a block supplied by `block`. The block's
+    /// other regions are kept.
     fn refill(
         &self,
         units: u32,
@@ -60,11 +60,11 @@ pub trait Pool {
         let _ = (units, per_block, block);
         None
     }
-    /// Gives up one region, as granule and size: one that can serve a request of `units` if there
-    /// is any.
+    /// Gives up one region, as granule and size: one that can serve a request of `units`, if there
+    /// is one.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)>;
-    /// Gives up all regions of at least `least` units, or more, each as granule and size, if that
-    /// is faster than by `release`; false if not.
+    /// Gives up at least all regions of `least` units or more, each as granule and size, if that is
+    /// faster than calling `release`; false if it is not.
     fn drain(&self, least: u32, per_block: u32, give: impl FnMut(u32, u32)) -> bool {
         let _ = (least, per_block, give);
         false
@@ -85,10 +85,10 @@ pub struct Deferred<A: RawArena, P: Pool = Lm<<A as RawArena>::Classes>> {
 impl<A: RawArena, P: Pool> Deferred<A, P> {
     const PER_BLOCK: u32 = (A::BLOCK / A::GRANULE) as u32;
 
-    /// Puts an empty pool before a heap.
+    /// Puts an empty pool in front of a heap.
     ///
     /// # Errors
-    /// A region with more granules than the pool's words can name; use pools of `u64`.
+    /// A region with more granules than the pool's words can represent; use pools of `u64`.
     pub fn new(arena: A) -> Result<Self, InitError> {
         if arena.granules() > P::REACH {
             return Err(InitError::TooLarge {
@@ -104,12 +104,12 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         &self.arena
     }
 
-    /// Frees all waiting regions and says how many there were.
+    /// Frees all kept regions and returns how many there were.
     pub fn flush(&self) -> usize {
         self.drain(1)
     }
 
-    /// Frees the waiting regions of at least this size, or more, and says how many there were.
+    /// Frees at least the kept regions of this size or more, and returns how many it freed.
     fn drain(&self, least: u32) -> usize {
         let mut count = 0;
         let drained = self.pool.drain(least, Self::PER_BLOCK, |granule, units| {
@@ -123,7 +123,7 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         count
     }
 
-    /// Frees one waiting region and says its size, or that there is none.
+    /// Frees one kept region and returns its size, or `None` if there is none.
     #[inline(never)]
     fn release(&self, units: u32) -> Option<u32> {
         let (granule, units) = self.pool.release(units, Self::PER_BLOCK)?;
@@ -137,14 +137,14 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         if ROUNDED { Size::rounded(asked) } else { Size { asked, units: Self::rounded(asked) } }
     }
 
-    /// Takes a size that is rounded already, or not.
+    /// Takes a size, already rounded or not.
     #[inline(always)]
     fn take_size<const ROUNDED: bool>(&self, asked: u32) -> Option<u32> {
         let found = self.pool.get(Self::size::<ROUNDED>(asked), Self::PER_BLOCK);
         if found.is_some() { found } else { self.take_below::<ROUNDED>(asked) }
     }
 
-    /// Gives back a size that is rounded already, or not.
+    /// Gives back a size, already rounded or not.
     ///
     /// # Safety
     /// As `give`.
@@ -161,7 +161,7 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         }
     }
 
-    /// A request that the pool does not serve: out of line where the short road is inlined, which
+    /// A request that the pool does not serve: out of line where the fast path is inlined, which
     /// then need not round.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
@@ -184,9 +184,10 @@ impl<A: RawArena, P: Pool> Deferred<A, P> {
         unsafe { self.arena.give(granule, Self::size::<ROUNDED>(asked).units) }
     }
 
-    /// A request that neither the pool nor the heap serves. What waits is freed one by one until
-    /// there is room, so that the others go on waiting. For a block and more, one that is smaller
-    /// than the request seldom is enough: then all blocks and runs are freed, or else everything.
+    /// A request that neither the pool nor the heap serves. Kept regions are freed one by one until
+    /// there is room, so that the others stay in the pool. For a block or more, freeing a single
+    /// region smaller than the request seldom suffices: then all blocks and runs are freed, or else
+    /// everything.
     #[inline(never)]
     fn take_back(&self, units: u32) -> Option<u32> {
         if units > self.arena.granules() {

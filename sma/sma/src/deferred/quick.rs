@@ -1,20 +1,20 @@
-//! Quick lists: a stack of freed regions per size, blocks and short runs of blocks included,
-//! refilled a block at a time.
+//! Quick lists: a stack of freed regions per size, including blocks and short runs of blocks,
+//! refilled one block at a time.
 //!
 //! The paper's pools keep three regions of each size below a block in one word of local memory.
-//! This one is for processors with caches: deeper, because what is freed comes back later than
-//! three requests; with larger sizes, because then no branch asks which kind of size it is; and a
-//! request that finds its stack empty takes a whole block apart, because the searches and splits
-//! that it saves are what such a processor cannot predict.
+//! This one is for processors with caches. Its stacks are deeper, because freed regions are reused
+//! later than three requests on; it has larger sizes, so that no branch is needed on the kind of
+//! size; and a request that finds its stack empty splits a whole block, because this saves searches
+//! and splits whose branches such a processor cannot predict.
 
 use super::{Pool, Size};
 use crate::classes::{Classes, PowerOfTwo};
 use core::cell::Cell;
 
-/// Granule numbers of one size that wait.
+/// Kept granule numbers of one size.
 ///
-/// Whole words: a load that follows a store to the other half of its word waits for that store on
-/// some processors.
+/// Full words: on some processors, a load that follows a store to the other half of its word waits
+/// for that store.
 struct Stack<const DEPTH: usize> {
     count: Cell<u32>,
     slots: [Cell<u32>; DEPTH],
@@ -27,7 +27,7 @@ impl<const DEPTH: usize> Stack<DEPTH> {
 
     #[inline(always)]
     fn pop(&self) -> Option<u32> {
-        // An empty stack's count wraps to a number that no slot has.
+        // An empty stack's count wraps to a number that is not a slot's.
         let top = self.count.get().wrapping_sub(1);
         let granule = self.slots.get(top as usize)?.get();
         self.count.set(top);
@@ -44,8 +44,8 @@ impl<const DEPTH: usize> Stack<DEPTH> {
     }
 }
 
-/// What is left of the block that was taken apart last for a size: the first region not yet used,
-/// and the block's end; equal if there is none.
+/// What is left of the last block split for a size: the first region not yet used, and the block's
+/// end; equal if nothing is left.
 struct Rest {
     next: Cell<u32>,
     end: Cell<u32>,
@@ -66,22 +66,23 @@ impl Rest {
         })
     }
 
-    /// The next aligned power of two of the block: several regions that were not used, at once.
+    /// The next aligned power of two of the block: several unused regions at once.
     fn cut_part(&self, per_block: u32) -> Option<(u32, u32)> {
-        // The offset in the block is not 0 while anything is left.
+        // The offset in the block is never 0 while anything is left.
         let offset = self.next.get() % per_block;
         let part = offset & offset.wrapping_neg();
         self.cut(part).map(|granule| (granule, part))
     }
 }
 
-/// `DEPTH` regions of every size up to `BLOCKS` blocks, and of every power of two below a block the
-/// rest of a block. Adds `4 * DEPTH + 4` bytes of state per size, and 8 per size below a block.
+/// `DEPTH` regions of every size up to `BLOCKS` blocks, and for every power of two below a block
+/// the rest of one block. Adds `4 * DEPTH + 4` bytes of state per size, and 8 per size below a
+/// block.
 ///
-/// For speed on a processor with caches; [`Lm`](crate::Lm) is what the paper has. All that waits
-/// serves any request that would else fail.
+/// For speed on a processor with caches; [`Lm`](crate::Lm) is the paper's pool. Any kept region can
+/// serve a request that would otherwise fail.
 pub struct Quick<C: Classes = PowerOfTwo, const DEPTH: usize = 7, const BLOCKS: usize = 4> {
-    /// Row `n` has the sizes above `n` blocks.
+    /// Row `n` holds the sizes above `n` blocks.
     rows: [C::PerSize<Stack<DEPTH>>; BLOCKS],
     rests: C::PerClass<Rest>,
 }
@@ -94,12 +95,12 @@ impl<C: Classes, const DEPTH: usize, const BLOCKS: usize> Quick<C, DEPTH, BLOCKS
         row.as_ref().get(C::pool(last % per_block + 1))
     }
 
-    /// The size of a row and an index.
+    /// The size for a row and an index.
     fn units((row, index): (usize, usize), per_block: u32) -> u32 {
         row as u32 * per_block + C::pool_units(index)
     }
 
-    /// A waiting region of a size, or a part of its rest of a block: granule and size.
+    /// A kept region of a size, or a part of its rest of a block: granule and size.
     #[inline]
     fn leave(&self, (row, index): (usize, usize), per_block: u32) -> Option<(u32, u32)> {
         let waiting = self.rows[row].as_ref()[index].pop();
@@ -109,7 +110,7 @@ impl<C: Classes, const DEPTH: usize, const BLOCKS: usize> Quick<C, DEPTH, BLOCKS
         if row == 0 { self.rests.as_ref().get(index)?.cut_part(per_block) } else { None }
     }
 
-    /// Rows and indices of all sizes, upwards.
+    /// Rows and indices of all sizes, in ascending order.
     fn sizes(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
         let all = self.rows[0].as_ref().len();
         (0..BLOCKS * all).map(move |size| (size / all, size % all))
@@ -159,7 +160,7 @@ impl<C: Classes, const DEPTH: usize, const BLOCKS: usize> Pool for Quick<C, DEPT
         Some(first)
     }
 
-    /// The least of the sizes from `units` on, or else the largest one.
+    /// The smallest of the sizes of at least `units`, or else the largest one.
     fn release(&self, units: u32, per_block: u32) -> Option<(u32, u32)> {
         let leave = |at| self.leave(at, per_block);
         let suffices = |&at: &(usize, usize)| Self::units(at, per_block) >= units;
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn what_is_rounded_to_the_same_size_waits_for_each_other() {
         let pool = Quick::<PowerOfTwo, 2, 3>::new();
-        // A block and three units are rounded to a block and four, and so are a block and four.
+        // A block and three units are rounded to a block and four; so are a block and four.
         let (three, four) = (Size { asked: 19, units: 20 }, Size::rounded(20));
         assert!(pool.put(64, three, 16, |_, _| ()));
         assert_eq!(pool.get(Size::rounded(24), 16), None);
@@ -240,7 +241,7 @@ mod tests {
             }
         };
         fill();
-        // From the size asked for upwards, then the larger of those below.
+        // From the requested size upwards, then the larger of those below it.
         let all: Vec<_> = std::iter::from_fn(|| pool.release(5, 16)).collect();
         assert_eq!(all, [(200, 16), (304, 33), (100, 3), (33, 1), (34, 2), (36, 4), (40, 8)]);
         fill();

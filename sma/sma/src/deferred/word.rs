@@ -1,5 +1,5 @@
 //! Three granule numbers in one word: a stack whose top is the lowest slot. Slots hold the number
-//! plus one, so that an empty one is zero and the stack moves by plain shifts.
+//! plus one, so that an empty one is zero and the stack moves by simple shifts.
 
 mod sealed {
     pub trait Sealed {}
@@ -9,14 +9,14 @@ mod sealed {
 
 /// A word that holds up to three granule numbers.
 ///
-/// `u32` has slots of 11, 11 and 10 bits and serves regions of up to 2,048 granules (16 kB at
-/// 8 B), as the paper's pools do; `u64` has three of 21 bits and serves every region.
+/// `u32` has slots of 11, 11 and 10 bits and serves regions of up to 2,048 granules (16 kB at 8 B),
+/// as in the paper's pools; `u64` has three of 21 bits and serves every region.
 pub trait PoolWord: Copy + sealed::Sealed {
     /// No numbers.
     const EMPTY: Self;
-    /// Granule numbers end here.
+    /// Granule numbers must be below this.
     const REACH: u32;
-    /// The word with one number more, unless it is full or the number does not fit.
+    /// The word with one more number, unless it is full or the number does not fit.
     fn push(self, granule: u32) -> Option<Self>;
     /// The number on top, and the word without it.
     fn pop(self) -> Option<(u32, Self)>;
@@ -30,8 +30,8 @@ impl PoolWord for u32 {
 
     #[inline(always)]
     fn push(self, granule: u32) -> Option<Self> {
-        // The third slot must be empty, and it lacks a bit that what comes from the second may not
-        // have.
+        // The third slot must be empty. It is one bit narrower, so the number that moves there from
+        // the second must not use that bit.
         (granule < SLOT && self >> 21 == 0).then_some(self << 11 | (granule + 1))
     }
 
@@ -80,7 +80,7 @@ mod tests {
                         word = next;
                         assert!(stack.len() <= 3);
                     }
-                    // Refused: full, or a number in the way that a narrow slot cannot hold.
+                    // Refused: full, or an existing number does not fit into the narrow slot.
                     None => assert!(
                         stack.len() == 3
                             || number >= must_fit

@@ -1,4 +1,5 @@
-//! Small regions when lists and tags belong to the caller alone: Listings 3 to 5, corrected.
+//! Small regions when the caller has exclusive access to lists and tags: Listings 3 to 5,
+//! corrected.
 
 use super::Engine;
 use crate::classes::Classes;
@@ -8,8 +9,8 @@ use crate::tag;
 
 impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
     /// Takes the front of the smallest free region of at least `units`: best fit by class, last
-    /// freed first within one. A region of just that size is the short road; the rest is out of
-    /// line.
+    /// freed first within a class. A region of exactly that size is the fast path; the rest is out
+    /// of line.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
     pub(super) fn take_exclusive(&self, units: u32) -> Option<u32> {
@@ -41,7 +42,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.take_block(units)
     }
 
-    /// Takes the front of a larger region, which heads the list of its class.
+    /// Takes the front of a larger region, which is at the head of its class's list.
     #[inline]
     fn take_split(&self, granule: u32, class: u32, units: u32) -> u32 {
         self.lists().pop(class, granule);
@@ -57,8 +58,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         Some(block * Self::UNITS)
     }
 
-    /// Takes the bit of a region of `class`, whose first `units` are handed out, out of the tag,
-    /// and puts those of its `pieces` in.
+    /// Removes from the tag the bit of a region of `class`, whose first `units` are handed out, and
+    /// adds those of its `pieces`.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline)]
     fn hand_out(&self, granule: u32, units: u32, class: u32, pieces: u32) {
@@ -73,7 +74,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    /// Keeps the first `units` of a block that nobody else knows yet. `POWER` as below.
+    /// Keeps the first `units` of a block that is not visible to others yet. `POWER` as below.
     #[inline]
     pub(super) fn start_block<const POWER: bool>(&self, block: u32, units: u32) {
         let last = Self::UNITS - 1;
@@ -82,8 +83,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.set_tag(self.tag_word(block, last), tag);
     }
 
-    /// Finds a new place for the tag of a block, because units up to `kept` of a region that ends
-    /// at `end` are handed out with it. Out of line: it is rare, and the road around it short.
+    /// Finds a new place for a block's tag, because it lies in units being handed out: those up to
+    /// `kept` of a region that ends at `end`. Out of line: it is rare, and the path around it is
+    /// short.
     #[inline(never)]
     pub(super) fn move_tag(&self, block: u32, tag: u32, kept: u32, end: u32) {
         if tag == 0 {
@@ -97,10 +99,10 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.set_tag(self.tag_word(block, at), tag);
     }
 
-    /// Puts what is behind the first `units` of a region into the lists and returns the tag bits.
-    /// No piece has a free buddy: each one's buddy overlaps units that are in use. `POWER` says
-    /// that a power of two is kept and that the lists from its class on were found empty: then
-    /// there is one piece of each of these classes, the right half of what is left.
+    /// Lists what follows the first `units` of a region and returns the tag bits. No piece has a
+    /// free buddy: each one's buddy overlaps units that are in use. `POWER` says that a power of
+    /// two is kept and that the lists from its class on were found empty: then there is one piece
+    /// in each of these classes, the right half of what is left.
     #[inline]
     fn push_rest<const POWER: bool>(&self, granule: u32, units: u32, top: u32) -> u32 {
         let (lists, mut bits) = (self.lists(), 0);
@@ -122,7 +124,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         bits
     }
 
-    /// Frees one region of a class and merges it with its buddies, out of line if it has any.
+    /// Frees one region of a class and merges it with its buddies, out of line if any buddy is
+    /// free.
     #[inline]
     pub(super) fn give_exclusive(&self, granule: u32, class: u32) {
         let block = granule / Self::UNITS;
@@ -167,8 +170,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.set_tag(held, tag | 1 << bit);
     }
 
-    /// Makes the tag anew, at the end of the first region that is freed into a full block. The
-    /// caller lists the region and then clears the full bit, which publishes both.
+    /// Creates the tag anew, at the end of the first region freed into a full block. The caller
+    /// lists the region and then clears the full bit, which publishes both.
     #[inline]
     pub(super) fn make_tag(&self, granule: u32, class: u32) {
         let (block, position) = (granule / Self::UNITS, granule % Self::UNITS);

@@ -1,5 +1,5 @@
-//! Every interleaving of two threads on a small heap, by loom (`RUSTFLAGS=--cfg loom`). Each
-//! granule's owner cell is accessed without synchronisation of its own, so loom also reports
+//! Explores every interleaving of two threads on a small heap, using loom (`RUSTFLAGS=--cfg loom`).
+//! Each granule's owner cell is accessed without synchronisation of its own, so loom also reports
 //! memory handed over without acquire and release.
 
 use super::Engine;
@@ -22,7 +22,7 @@ impl LoomWords {
     }
 }
 
-/// The orderings of `words::Shared`.
+/// The same orderings as `words::Shared`.
 impl Words for LoomWords {
     fn load(&self, index: u32) -> u32 {
         self.0[index as usize].load(Ordering::Relaxed)
@@ -44,8 +44,8 @@ impl Words for LoomWords {
     }
 }
 
-/// A lock of a mutex and a condition. (A mutex alone will not do: loom takes a thread that is
-/// about to try it for one that waits for it. A spin lock has too many branches.)
+/// A lock made of a mutex and a condition variable. (A mutex alone does not work: loom treats a
+/// thread that is about to try it as one that waits for it. A spin lock has too many branches.)
 struct LoomLock(Mutex<bool>, Condvar);
 
 impl LoomLock {
@@ -87,8 +87,8 @@ impl Sharing for LoomFine {
     }
 }
 
-/// Heads that are marked while they are locked, as in `HeadLocks`; the waiting itself is the
-/// lock's, because loom cannot follow a spinning thread.
+/// Heads that are marked while they are locked, as in `HeadLocks`; the waiting is done by the lock,
+/// because loom cannot follow a spinning thread.
 struct LoomHeads(LoomFine);
 
 impl Sharing for LoomHeads {
@@ -184,7 +184,7 @@ impl<K: crate::Links, S: Sharing<Words = LoomWords>> World<K, S> {
 
 fn explore(scenario: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
-    // LOOM_MAX_PREEMPTIONS asks for more or less.
+    // LOOM_MAX_PREEMPTIONS overrides this.
     model.preemption_bound = model.preemption_bound.or(Some(3));
     model.max_branches = 10_000;
     let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
@@ -199,7 +199,7 @@ fn explore(scenario: impl Fn() + Sync + Send + 'static) {
     std::println!("{runs} interleavings");
 }
 
-/// Two threads, each with what it does to the world and to what `setup` left it.
+/// Two threads, each with its operations on the world and on what `setup` left there.
 fn two<K, S>(
     blocks: u32,
     setup: fn(&World<K, S>) -> Vec<(u32, u32)>,
@@ -232,7 +232,8 @@ fn churn<K: crate::Links, S: Sharing<Words = LoomWords>>(world: &World<K, S>, un
     }
 }
 
-/// Blocks 30..34 are free, in two words; each thread takes and gives back runs of these lengths.
+/// Blocks 30..34 are free, across two words; each thread takes and gives back runs of these
+/// lengths.
 fn runs(first: &'static [u32], second: &'static [u32]) {
     explore(move || {
         let words = Arc::new(LoomWords::new(2));
@@ -290,7 +291,8 @@ fn two_threads_split_and_merge_the_same_block() {
 
 #[test]
 fn two_threads_want_the_regions_that_hold_the_tag() {
-    // One unit is out, one unit and a pair are free; whoever takes the pair moves the tag.
+    // One unit is allocated, one unit and a pair are free; the thread that takes the pair moves the
+    // tag.
     two::<Short, LoomHeads>(
         1,
         |world| [world.take(1, 9).unwrap()].to_vec(),
@@ -333,7 +335,7 @@ fn buddies_freed_at_once_merge() {
 
 #[test]
 fn a_free_and_an_allocation_that_fills_the_block_meet() {
-    // Three units out, one free (with the tag): one thread takes it, the other frees a pair.
+    // Three units allocated, one free (with the tag): one thread takes it, the other frees a pair.
     two::<Short, LoomFine>(
         1,
         |world| [2, 1].map(|units| world.take(units, 9).unwrap()).to_vec(),

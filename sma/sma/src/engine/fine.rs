@@ -4,13 +4,13 @@
 //!   other classes' bits of the same word change at the same time.
 //! - An operation locks the classes it passes through in ascending order and keeps them until it
 //!   has changed the tag, once.
-//! - Where a tag lies stands still under any one class lock: it moves, or goes, only under all of
-//!   them. A full block has no tag and no listed region; whoever frees into it makes a tag under
-//!   its class lock and one lock more, the *tag lock*, which comes last in the order.
+//! - The place of a tag is stable under any one class lock: it moves or disappears only under all
+//!   of them. A full block has no tag and no listed region; a thread that frees into it creates a
+//!   tag under its class lock and one more lock, the *tag lock*, which comes last in the order.
 //! - Between two locks a region belongs to its thread alone and is in no list. It may hold the
-//!   block's tag meanwhile; nobody can hand that granule out.
-//! - A block may be found full although a thread is about to bring a region back to it. That
-//!   thread sees the full bit under its lock and makes the tag anew.
+//!   block's tag meanwhile; that granule cannot be handed out.
+//! - A block may be found full although a thread is about to return a region to it. That thread
+//!   sees the full bit under its lock and creates the tag anew.
 
 use super::Engine;
 use crate::classes::Classes;
@@ -19,7 +19,7 @@ use crate::sharing::Sharing;
 use crate::tag;
 use crate::words::Words;
 
-/// Number of the tag lock, after those of the classes.
+/// Index of the tag lock, after those of the classes.
 const TAG_LOCK: u32 = 4;
 
 impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S> {
@@ -31,8 +31,9 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.sharing.unlock_head(&self.state, class, head);
     }
 
-    /// Locks the classes outside `low..=high`, which are locked. Those below come out of order, so
-    /// they are only tried; without them nothing has changed, and false is returned.
+    /// Locks the classes outside `low..=high`, which are already locked. Those below come out of
+    /// order, so they are only tried; if one cannot be locked, nothing has changed and false is
+    /// returned.
     fn lock_others(&self, low: u32, high: u32, heads: &mut [u32; 4]) -> bool {
         for class in (0..low).rev() {
             match self.sharing.try_lock_head(&self.state, class) {
@@ -51,7 +52,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         true
     }
 
-    /// Opens classes with what their heads are now.
+    /// Unlocks classes and stores their new heads.
     fn unlock(&self, classes: core::ops::RangeInclusive<u32>, heads: &[u32; 4]) {
         for class in classes.rev() {
             self.unlock_head(class, heads[class as usize & 3]);
@@ -72,7 +73,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             if head != NIL {
                 break head;
             }
-            // Above, without locks first: a region freed just now counts as freed just after.
+            // Above, first without locks: a region freed right now counts as freed just afterwards.
             if (class + 1..Self::CLASSES).all(|class| lists.head(class) == NIL) {
                 self.unlock(want..=class, &heads);
                 return None;
@@ -84,7 +85,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             return Some(self.take_region(granule, units, want..=class, held_at, &mut heads));
         }
         let all = 0..=Self::CLASSES - 1;
-        // The tag's granule is handed out.
+        // The granule with the tag is handed out.
         if self.lock_others(want, class, &mut heads) {
             return Some(self.take_region(granule, units, all, held_at, &mut heads));
         }
@@ -101,7 +102,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         Some(self.take_region(granule, units, all, held_at, &mut heads))
     }
 
-    /// Takes the front of the region that heads the list of its class, and opens the locked
+    /// Takes the front of the region at the head of its class's list, and unlocks the locked
     /// classes. Unless all are locked, the tag must lie elsewhere.
     fn take_region(
         &self,
@@ -130,15 +131,16 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             self.region.toggle(held, toggles);
         }
         self.unlock(locked.clone(), heads);
-        // Sizes that are no powers of two leave pieces of classes below the request's.
+        // Sizes that are not powers of two leave pieces in classes below the request's.
         for (node, piece, _) in rest().filter(|(_, piece, _)| !locked.contains(piece)) {
             self.give_fine(node, piece);
         }
         granule
     }
 
-    /// Lists the pieces of a block that nobody else knows yet. Their bits may all be set before
-    /// the first one is listed: what would merge with a piece overlaps the units that are kept.
+    /// Lists the pieces of a block that is not visible to others yet. Their bits may all be set
+    /// before the first one is listed: what would merge with a piece overlaps the units that are
+    /// kept.
     pub(super) fn split_fine(&self, block: u32, units: u32) {
         let first = block * Self::UNITS;
         let rest = || tag::rest(Self::UNITS, first + units, first + Self::UNITS, false);
@@ -187,7 +189,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
             position &= !(1 << class);
             class += 1;
             if class == Self::CLASSES {
-                // Every region of the block is this thread's: nobody else knows the block.
+                // Every region of the block belongs to this thread: nobody else can see the block.
                 self.unlock(lowest..=class - 1, &heads);
                 return self.bitmap().give_one(block);
             }

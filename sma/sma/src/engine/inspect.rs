@@ -1,4 +1,4 @@
-//! Looking at a heap at rest: what is free, and whether lists, tags and bitmap agree.
+//! Inspects a heap at rest: what is free, and whether lists, tags and bitmap agree.
 
 use super::Engine;
 use crate::classes::Classes;
@@ -85,8 +85,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         Ok(())
     }
 
-    /// A listed region: its block is split, its bit is set, its buddy is not free, and every
-    /// other bit of its block's tag names a listed region too.
+    /// Checks a listed region: its block is split, its bit is set, its buddy is not free, and every
+    /// other bit of its block's tag also names a listed region.
     fn check_region(&self, node: u32, class: u32) -> Result<(), Corruption> {
         let (block, position) = (node / Self::UNITS, node % Self::UNITS);
         let wrong = Corruption::Tag { block };

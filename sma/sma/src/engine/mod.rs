@@ -1,14 +1,14 @@
 //! The allocator proper, in units and granule numbers, without pointers.
 //!
-//! A request of `units` is `units / block` whole blocks and a tail. Blocks come from the bitmap,
-//! a tail (or a small request, which is a tail without blocks) from the small regions. Whoever
-//! takes a region keeps its front and gives back the rest in aligned powers of two, so a region
-//! may have any number of units; whoever frees gives back the aligned powers of two it consists
-//! of. The tag of the block describes every such layout.
+//! A request of `units` is `units / block` whole blocks and a tail. Blocks come from the bitmap, a
+//! tail (or a small request, which is a tail without blocks) from the small regions. When a region
+//! is taken, its front is kept and the rest is given back in aligned powers of two, so a region may
+//! have any number of units; when it is freed, the aligned powers of two that it consists of are
+//! given back. The tag of the block describes every such layout.
 //!
-//! - `exclusive`: small regions with lists and tags to oneself: one core, or behind one lock, or
-//!   behind all class locks.
-//! - `fine`: small regions with a lock per class.
+//! - `exclusive`: small regions with exclusive access to lists and tags: one core, or behind one
+//!   lock, or behind all class locks.
+//! - `fine`: small regions with one lock per class.
 
 mod exclusive;
 #[cfg(all(test, loom))]
@@ -41,7 +41,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
     const UNITS: u32 = Geometry::<BLOCK>::UNITS;
     const CLASSES: u32 = Geometry::<BLOCK>::CLASSES;
 
-    /// Takes over `blocks` blocks of `region` and resets the state.
+    /// Takes over the `blocks` blocks of `region` and resets the state.
     pub fn new(region: S::Words, state: S::Words, blocks: u32) -> Self {
         let () = Geometry::<BLOCK>::VALID;
         let engine = Self { region, state, blocks, sharing: S::new(), rules: PhantomData };
@@ -58,7 +58,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.blocks
     }
 
-    /// Bytes that the locks add to the state.
+    /// Bytes of state that the locks add.
     pub const fn lock_bytes(&self) -> usize {
         size_of::<S>()
     }
@@ -92,7 +92,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         }
     }
 
-    /// Allocates from a block's start any number of units, rounded or not.
+    /// Allocates any number of units, rounded or not, starting at a block.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn take_blocks(&self, units: u32) -> Option<u32> {
@@ -100,7 +100,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         let run = blocks + u32::from(tail != 0);
         let first = match self.blocks {
             _ if run == 1 => self.take_one(),
-            // A small processor has one search for all.
+            // A small processor uses one search for all.
             #[cfg(target_pointer_width = "64")]
             _ if run <= 32 => self.bitmap().take_short(run),
             0..=32 => self.bitmap().take_from_word(run),
@@ -122,8 +122,8 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.bitmap().take(blocks)
     }
 
-    /// Takes a block that counts as split with nothing free in it, so that aligned powers of two of
-    /// it may be freed one by one.
+    /// Takes a block and marks it as split with nothing free in it, so that its aligned powers of
+    /// two can be freed one by one.
     pub fn take_apart(&self) -> Option<u32> {
         let block = self.take_one()?;
         self.set_full(block);
@@ -175,10 +175,11 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         })
     }
 
-    /// Keeps the first `units` of a block that nobody else knows yet and gives back the rest.
+    /// Keeps the first `units` of a block that is not visible to others yet and gives back the
+    /// rest.
     #[inline(never)]
     fn split_block(&self, block: u32, units: u32) {
-        // A block becomes free by merging, which a full one does not.
+        // A block becomes free by merging, and merging does not happen in a full one.
         debug_assert!(!self.is_full(block));
         if S::FINE {
             self.set_position(block, Self::UNITS - 1);
@@ -233,14 +234,14 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.state.lower(Geometry::<BLOCK>::full(block), 1 << (block % 32));
     }
 
-    /// The unit whose second word is the block's tag.
+    /// The unit whose second word holds the block's tag.
     #[inline(always)]
     fn position(&self, block: u32) -> u32 {
         let (word, shift) = Geometry::<BLOCK>::position(block);
         self.state.load(word) >> shift & (Self::UNITS - 1)
     }
 
-    /// Says where the tag is. The caller has all locks, or nobody else knows the block.
+    /// Records where the tag is. The caller has all locks, or the block is not visible to others.
     #[inline(always)]
     fn set_position(&self, block: u32, position: u32) {
         let (word, shift) = Geometry::<BLOCK>::position(block);
@@ -258,7 +259,7 @@ impl<const BLOCK: usize, C: Classes, K: Links, S: Sharing> Engine<BLOCK, C, K, S
         self.region.load(word) & !K::SPARE
     }
 
-    /// Writes a whole tag and keeps the bits that links own.
+    /// Writes a whole tag but preserves the bits owned by links.
     #[inline(always)]
     fn set_tag(&self, word: u32, tag: u32) {
         let links = if K::SPARE == 0 { 0 } else { self.region.load(word) & K::SPARE };

@@ -19,14 +19,14 @@ use std::mem::MaybeUninit;
 use std::process::ExitCode;
 use std::ptr::{NonNull, null_mut};
 
-/// Room for state behind the region, as `mallacc sma-study` declares it to the machine.
+/// Room for state behind the region; `mallacc sma-study` declares the same to the machine.
 const STATE_BYTES: usize = 16 << 10;
 
 /// A marker with one operand.
 macro_rules! mark {
     ($op:literal, $value:expr) => {{
         let mut value: u64 = $value;
-        // SAFETY: a nop and a store below the red zone, in one line of code within an OS page.
+        // SAFETY: a nop and a store below the red zone, on one line of code within an OS page.
         unsafe {
             asm!(
                 ".p2align 12, , 15",
@@ -70,7 +70,7 @@ impl<A: Arena> Subject for Ours<A> {
     }
 }
 
-/// dlmalloc, which lies in the scratch-pad itself.
+/// The crate `dlmalloc`, with its own state in the scratch-pad.
 struct Dl<'m>(&'m UnsafeCell<dlmalloc::Dlmalloc<Once>>);
 
 impl Subject for Dl<'_> {
@@ -87,13 +87,13 @@ impl Subject for Dl<'_> {
     }
 }
 
-/// talc, which lies in the scratch-pad itself, its bins in the region.
+/// The crate `talc`, with its own state in the scratch-pad and its bins in the region.
 struct Talc<'m>(&'m UnsafeCell<talc::Talc<talc::ErrOnOom>>);
 
 impl Talc<'_> {
     #[inline(always)]
     fn layout(bytes: usize) -> Layout {
-        // SAFETY: a power of two, and sizes of 32 bits are far from overflowing.
+        // SAFETY: the alignment is a power of two, and 32-bit sizes are far from overflowing.
         unsafe { Layout::from_size_align_unchecked(bytes, 8) }
     }
 }
@@ -122,8 +122,8 @@ fn marked_alloc(subject: &impl Subject, bytes: usize) -> *mut u8 {
     mark!("0x4d614c30", ptr as u64) as *mut u8
 }
 
-/// The same for a request that the first replay saw refused: another kind, so that the cycles of
-/// those that are served can be told apart.
+/// The same for a request that the first replay saw refused: it has another call kind, so that the
+/// cycles of served requests can be told apart.
 #[inline(never)]
 fn marked_refusal(subject: &impl Subject, bytes: usize) -> *mut u8 {
     let bytes = mark!("0x4d614c27", bytes as u64) as usize;
@@ -138,7 +138,7 @@ fn marked_free(subject: &impl Subject, ptr: *mut u8, bytes: usize) {
     mark!("0x4d614c30", ptr as u64);
 }
 
-/// What a replay writes on: places by slot, and by operation whether it was refused.
+/// What a replay records: pointers by slot, and for each operation whether it was refused.
 struct Notes<'n> {
     slots: &'n mut [(*mut u8, u32)],
     refused: &'n mut [bool],
@@ -161,7 +161,7 @@ fn replay(subject: &impl Subject, subset: &Compiled, notes: &mut Notes<'_>) {
     }
 }
 
-/// Memory at the address that the machine calls its scratch-pad.
+/// Memory at the address that the machine declares as its scratch-pad.
 struct Memory {
     base: NonNull<u8>,
     bytes: usize,
@@ -171,7 +171,7 @@ impl Memory {
     fn map(address: usize, bytes: usize) -> Option<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: a new mapping that replaces none.
+        // SAFETY: a new mapping that does not replace another.
         let at =
             unsafe { libc::mmap(address as *mut _, bytes + STATE_BYTES, access, flags, -1, 0) };
         let base = NonNull::new(at.cast::<u8>()).filter(|_| at as usize == address)?;
@@ -179,26 +179,26 @@ impl Memory {
     }
 
     fn state(&self) -> *mut u8 {
-        // SAFETY: the mapping goes on behind the region.
+        // SAFETY: the mapping continues behind the region.
         unsafe { self.base.as_ptr().add(self.bytes) }
     }
 
-    /// Region and state for a heap; whoever had them before is gone.
+    /// Region and state for a heap; any previous user is gone.
     fn parts(&mut self) -> (&mut [MaybeUninit<u8>], &mut [MaybeUninit<u32>]) {
         let words = state_words::<128, Unchecked>(self.bytes);
-        // SAFETY: mapped, aligned, apart from each other, and borrowed as long as the slices.
+        // SAFETY: mapped, aligned, disjoint, and borrowed for the slices' lifetime.
         unsafe {
             let region = std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes);
             (region, std::slice::from_raw_parts_mut(self.state().cast(), words))
         }
     }
 
-    /// Puts an allocator's own state behind the region; what lay there before has nothing to drop.
+    /// Puts an allocator's own state behind the region; the previous contents need no drop.
     fn keep<T>(&mut self, heap: T) -> &UnsafeCell<T> {
         const { assert!(size_of::<T>() <= STATE_BYTES && align_of::<T>() <= 4096) };
         let place = self.state().cast::<UnsafeCell<T>>();
-        // SAFETY: the place is mapped, large enough, and aligned to an OS page, as sizes of regions
-        // are; borrowed as long as the memory.
+        // SAFETY: the location is mapped, large enough, and aligned to an OS page, as region sizes
+        // are; borrowed for the memory's lifetime.
         unsafe {
             place.write(UnsafeCell::new(heap));
             &*place
@@ -214,7 +214,7 @@ impl Memory {
         }
         if kind == "talc" {
             let mut heap = talc::Talc::new(talc::ErrOnOom);
-            // SAFETY: mapped, and used by this heap alone; whoever had it before is gone.
+            // SAFETY: mapped, and used by this heap alone; any previous user is gone.
             unsafe { heap.claim(talc::Span::from_base_size(base, bytes)) }.ok()?;
             replay(&Talc(self.keep(heap)), subset, notes);
             return Some(());
