@@ -2,7 +2,7 @@
 
 use crate::common::{Bench, have, root, sentence};
 use results::store::Store;
-use results::{Configuration, Exit, Run};
+use results::{Configuration, Exit, Role, Run};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -14,15 +14,18 @@ const FAILED: i32 = 125;
 fn store(path: &Path, programs: &[&str]) {
     let mut store = Store::open(path).unwrap();
     for program in programs {
-        let configuration = |name: &str, accelerator: &str, cycles| Configuration {
+        let configuration = |name: &str, role, cycles| Configuration {
             name: name.into(),
-            accelerator: accelerator.into(),
+            role,
             machine: "haswell".into(),
             cycles,
             instructions: 1_000,
             ..Configuration::default()
         };
-        let all = [configuration("baseline", "none", 800), configuration("limit", "limit", 700)];
+        let all = [
+            configuration("baseline", Role::Baseline, 800),
+            configuration("limit", Role::Limit, 700),
+        ];
         let run = Run {
             program: (*program).into(),
             exit: Some(Exit::Code(0)),

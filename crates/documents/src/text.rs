@@ -14,7 +14,9 @@ pub fn pad_left(text: &str, width: usize) -> String {
 /// `indent`.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split_whitespace() {
+    let together = keep_units(text);
+    let between = |letter: char| letter.is_whitespace() && letter != NO_BREAK;
+    for word in together.split(between).filter(|word| !word.is_empty()) {
         let blank = usize::from(!line.trim().is_empty());
         if blank > 0 && line.chars().count() + blank + word.chars().count() > width {
             lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
@@ -24,7 +26,15 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
         }
     }
     lines.push(line);
-    lines.join("\n")
+    lines.join("\n").replace(NO_BREAK, " ")
+}
+
+/// The space that is no place to break a line.
+const NO_BREAK: char = '\u{a0}';
+
+/// The same text with spaces between figures and percent signs at which no line breaks.
+pub fn keep_units(text: &str) -> String {
+    text.replace(" %", &format!("{NO_BREAK}%"))
 }
 
 #[cfg(test)]
@@ -43,6 +53,7 @@ mod tests {
         let wrapped = wrap(text, 12, "  ");
         assert!(wrapped.lines().all(|line| line.chars().count() <= 12), "{wrapped}");
         assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>().join(" "), text);
+        assert_eq!(wrap("a gain of 25 % is", 12, ""), "a gain of\n25 % is");
         assert_eq!(wrap("unbreakable-and-long a", 5, ""), "unbreakable-and-long\na");
     }
 }

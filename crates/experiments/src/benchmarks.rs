@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use accel::Checks;
 use documents::json::pretty;
 use documents::{Column, Layout};
+use results::confidence::Estimate;
+use results::statistics::Value;
+use results::text::number;
 use results::{CallStats, Configuration, Exit, Run, csv, json};
 use sim::{ConfigSpec, Plan};
 
@@ -121,6 +124,12 @@ fn per_call(calls: &CallStats) -> Option<f64> {
     (calls.calls > 0).then(|| calls.cycles as f64 / calls.calls as f64)
 }
 
+/// The whole program's time for one allocation.
+fn program(item: &Configuration) -> CallStats {
+    let calls = item.calls.allocation().calls;
+    CallStats { calls, cycles: item.cycles, ..CallStats::default() }
+}
+
 /// The allocator's whole time for one allocation. A configuration can shift time between malloc and
 /// free (a wait at retirement is charged to whichever call is waiting), so this is the figure to
 /// compare.
@@ -130,15 +139,16 @@ fn both(item: &Configuration) -> CallStats {
     CallStats { calls, cycles: item.allocator_cycles, ..CallStats::default() }
 }
 
-/// One table for allocations, one for deallocations, one for both.
+/// One table for the program, one for both kinds of call together, one for each.
 fn table(runs: &[Run], specs: &[ConfigSpec], sweep: bool) -> String {
-    let groups: [(&str, Calls); 3] = [
-        ("malloc", |item| item.calls.allocation()),
-        ("free", |item| item.calls.deallocation()),
-        ("malloc with its free", both),
+    let groups: [(&str, &str, Calls); 4] = [
+        ("of the whole program for each malloc", "the program", program),
+        ("for each malloc with its free", "malloc with its free", both),
+        ("per malloc", "malloc", |item| item.calls.allocation()),
+        ("per free", "free", |item| item.calls.deallocation()),
     ];
     let mut text = String::new();
-    for (what, calls) in groups {
+    for (cycles, what, calls) in groups {
         let measured = |run: &Run| run.configurations.iter().any(|c| calls(c).calls > 0);
         let runs: Vec<&Run> = runs.iter().filter(|run| measured(run)).collect();
         if runs.is_empty() {
@@ -147,7 +157,7 @@ fn table(runs: &[Run], specs: &[ConfigSpec], sweep: bool) -> String {
         text += &if sweep {
             by_entries(what, calls, &runs, specs)
         } else {
-            by_name(what, calls, &runs)
+            by_name(cycles, calls, &runs)
         };
         text.push('\n');
     }
@@ -176,9 +186,14 @@ fn figures<'a>(
     documents::Table::new([labels].into_iter().chain(figures))
 }
 
+/// How much faster, in the one form that all reports use.
+fn speedup(base: f64, own: f64) -> String {
+    number::change(Value::Real(Estimate { value: base / own - 1.0, half_width: None }))
+}
+
 /// One line per benchmark, one column per configuration.
 fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
-    let text = format!("cycles per {what} (and speedup over the baseline)\n");
+    let text = format!("cycles {what} (and speedup over the baseline)\n");
     let Some(first) = runs.first() else { return text };
     let names = first.configurations.iter().map(|c| c.name.as_str());
     let mut table = figures("", names, BY_NAME_WIDTH);
@@ -189,7 +204,7 @@ fn by_name(what: &str, calls: Calls, runs: &[&Run]) -> String {
             let base = base.and_then(|base| per_call(&calls(base)));
             match (cycles, base) {
                 (Some(cycles), Some(base)) if cycles > 0.0 => {
-                    format!("{cycles:.1} ({:.2}x)", base / cycles)
+                    format!("{cycles:.1} ({})", speedup(base, cycles))
                 }
                 (Some(cycles), _) => format!("{cycles:.1}"),
                 (None, _) => "-".into(),
@@ -215,7 +230,7 @@ fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> 
             let item = &run.configurations[index];
             let base = run.baseline_of(item).and_then(|base| per_call(&calls(base)));
             match (base, per_call(&calls(item))) {
-                (Some(base), Some(cycles)) if cycles > 0.0 => format!("{:.3}", base / cycles),
+                (Some(base), Some(cycles)) if cycles > 0.0 => speedup(base, cycles),
                 _ => "-".into(),
             }
         });
@@ -227,13 +242,13 @@ fn by_entries(what: &str, calls: Calls, runs: &[&Run], specs: &[ConfigSpec]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::CallKind;
+    use results::{CallKind, Role};
 
-    fn item(name: &str, accelerator: &str, cycles: u64) -> Configuration {
+    fn item(name: &str, role: Role, cycles: u64) -> Configuration {
         let mut item = Configuration {
             name: name.into(),
+            role,
             machine: "haswell".into(),
-            accelerator: accelerator.into(),
             ..Configuration::default()
         };
         item.calls[CallKind::Malloc].record(cycles);
@@ -242,10 +257,11 @@ mod tests {
 
     #[test]
     fn speedups_are_of_the_baseline_over_the_configuration() {
-        let configurations = vec![item("baseline", "none", 30), item("mallacc-8", "mallacc", 20)];
+        let configurations =
+            vec![item("baseline", Role::Baseline, 30), item("mallacc-8", Role::Subject, 20)];
         let run = Run { program: "tp".into(), configurations, ..Run::default() };
         let calls: Calls = |item| item.calls.allocation();
-        assert!(by_name("malloc", calls, &[&run]).contains("20.0 (1.50x)"));
+        assert!(by_name("malloc", calls, &[&run]).contains("20.0 (+50.0 %)"));
         let machine = uarch::Machine::find("haswell").unwrap();
         let spec = |text: &str| {
             ConfigSpec::new(text, machine.clone(), accel::Choice::parse(text).unwrap())
@@ -253,6 +269,6 @@ mod tests {
         let specs = [spec("none"), spec("mallacc:entries=8")];
         let text = by_entries("malloc", calls, &[&run], &specs);
         let last: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
-        assert_eq!(last, ["8", "1.500"]);
+        assert_eq!(last, ["8", "+50.0", "%"]);
     }
 }

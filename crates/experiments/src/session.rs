@@ -129,9 +129,6 @@ pub fn simulate(
         run.configurations.push(fill::configuration(spec, &outcome, index));
         rows.configuration(index, &run);
     }
-    for contradiction in run.contradictions() {
-        run.warnings.push(format!("These figures contradict themselves: {contradiction}."));
-    }
     rows.finish(&run);
     let mut checks = Vec::new();
     add_checks(&mut checks, outcome.measured.iter().map(|measured| measured.checks));
@@ -168,12 +165,6 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
             "no sample was completed in {} instructions (one ends every {}): nothing is reported; \
              use a shorter period (--sample) or --no-sample.",
             facts.population, plan.sample.period
-        ));
-    } else if let (true, Some(budget @ 1..)) = (facts.sampled, plan.budget) {
-        run.warnings.push(format!(
-            "above the budget of {} million instructions, so it was sampled; --no-sample \
-             simulates all of it, --budget sets another one.",
-            budget as f64 / 1e6
         ));
     }
     if plan.roi_only && facts.regions == 0 {

@@ -76,11 +76,6 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A sentence whose figures are not separated from their units by line breaks.
-pub fn unbroken(sentence: &str) -> String {
-    sentence.replace(" %", "\u{a0}%")
-}
-
 /// A link that downloads a file contained in the link itself.
 pub fn download(label: &str, about: &str, file: &str, media: &str, contents: &str) -> Html {
     let mut link = format!("data:{media};charset=utf-8,");

@@ -1,6 +1,8 @@
 //! The shell of a page: head, lead, contents, sections, foot.
 
-use crate::html::{Html, escape, unbroken};
+use documents::text::keep_units;
+
+use crate::html::{Html, escape};
 use crate::style;
 
 /// The page may load nothing: no script, no font, no picture that is not contained in it.
@@ -115,7 +117,7 @@ impl Page {
         let class = if self.command { "command" } else { "title" };
         head.push(Html::tag("h1", &[("class", class)], &self.title));
         for sentence in &self.leads {
-            head.push(Html::tag("p", &[("class", "lead")], &unbroken(sentence)));
+            head.push(Html::tag("p", &[("class", "lead")], &keep_units(sentence)));
         }
         head.push(self.intro.clone());
         Html::element("header", &[("class", "top")], head)

@@ -40,6 +40,7 @@ pub fn value(run: &Run) -> Json {
     put("roi", json!(run.roi));
     put("sampling", run.sampling.as_ref().map_or(Json::Null, sampling));
     put("warnings", json!(run.warnings));
+    put("contradictions", json!(run.contradictions()));
     put("unmeasured", json!(run.unmeasured));
     extend(&mut object, values(RUN, run, &Context::plain(run.instructions)));
     let configurations: Vec<Json> =

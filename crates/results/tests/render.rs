@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use fixtures::machine::{Cache, Machine, declared};
-use fixtures::{BASELINE, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole};
+use fixtures::{
+    BASELINE, FREE_CALLS, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole,
+};
 use mallacc_results::text::{self, Style};
-use mallacc_results::{Configuration, Run, confidence, csv, json};
+use mallacc_results::{CallKind, Configuration, Role, Run, confidence, csv, json};
 use serde_json::{Value, json};
 use stats::{Counts, Layout, Reading, Walk};
 
@@ -129,16 +131,16 @@ fn alike_parts_of_a_machine_are_shown_as_their_sum() {
 
 #[test]
 fn a_division_by_zero_is_null_in_json_empty_in_csv_and_a_dash_in_text() {
-    let empty = |name: &str, accelerator: &str| Configuration {
+    let empty = |name: &str, role: Role| Configuration {
         name: name.into(),
-        accelerator: accelerator.into(),
+        role,
         counted: Machine::whole(&["L1D"], &["DTLB"]).values(),
         ..Configuration::default()
     };
     let run = Run {
         program: "true".into(),
         schema: declared(),
-        configurations: vec![empty("baseline", "none"), empty("mallacc", "mallacc")],
+        configurations: vec![empty("baseline", Role::Baseline), empty("mallacc", Role::Subject)],
         ..Run::default()
     };
     let value = json::value(&run);
@@ -277,26 +279,116 @@ fn csv_columns_are_the_same_in_every_run_and_have_names_of_their_own() {
 }
 
 #[test]
-fn the_headline_states_the_gain_of_the_last_accelerator_and_the_bound() {
+fn the_headline_puts_the_program_first_and_names_the_machine() {
     let percent = |base: u64, own: u64| 100.0 * (base as f64 / own as f64 - 1.0);
     let expected = [
         format!(
-            "Mallacc with 32 entries makes malloc {:.0} % faster ({:.1} → {:.1} cycles per call), \
-             the allocator {:.0} % faster and the program {:.1} % faster.",
+            "On haswell, Mallacc with 32 entries makes the program {:.1} % faster and its \
+             allocator {:.0} % faster: malloc {:.0} % faster ({:.1} → {:.1} cycles per call), \
+             free {:.0} % faster ({:.1} → {:.1} cycles per call).",
+            percent(BASELINE.cycles(), MALLACC_32.cycles()),
+            percent(BASELINE.allocator_cycles(), MALLACC_32.allocator_cycles()),
             percent(BASELINE.malloc_cycles(), MALLACC_32.malloc_cycles()),
             BASELINE.malloc_cycles() as f64 / 1_000.0,
             MALLACC_32.malloc_cycles() as f64 / 1_000.0,
-            percent(BASELINE.allocator_cycles(), MALLACC_32.allocator_cycles()),
-            percent(BASELINE.cycles(), MALLACC_32.cycles())
+            percent(BASELINE.free, MALLACC_32.free),
+            BASELINE.free as f64,
+            MALLACC_32.free as f64,
         ),
         format!(
-            "The most that hardware could do (limit study): the allocator {:.0} % faster, the \
-             program {:.1} % faster.",
+            "With the accelerated steps at no cost (limit study) the program would be {:.1} % \
+             faster and its allocator {:.0} % faster.",
+            percent(BASELINE.cycles(), LIMIT.cycles()),
             percent(BASELINE.allocator_cycles(), LIMIT.allocator_cycles()),
-            percent(BASELINE.cycles(), LIMIT.cycles())
         ),
     ];
     assert_eq!(text::headline(&whole()), expected);
+}
+
+#[test]
+fn ablations_and_partial_limits_are_never_in_the_headline() {
+    let expected = text::headline(&whole());
+    let mut run = whole();
+    let part = |name: &str, like: &Configuration| Configuration {
+        name: name.into(),
+        role: Role::Part,
+        cycles: like.cycles / 2,
+        ..like.clone()
+    };
+    let (own, limit) = (run.configurations[2].clone(), run.configurations[3].clone());
+    run.configurations.insert(1, part("limit/size_class", &limit));
+    run.configurations.insert(1, part("m32/list", &own));
+    run.configurations.push(part("m32/no_index", &own));
+    assert_eq!(text::headline(&run), expected);
+    // Without the full limit study none is mentioned, whatever parts of it there are.
+    run.configurations.retain(|item| item.role != Role::Limit);
+    assert_eq!(text::headline(&run), expected[..1]);
+}
+
+#[test]
+fn each_machine_has_its_own_answer() {
+    let mut run = whole();
+    let second: Vec<Configuration> = run
+        .configurations
+        .iter()
+        .map(|item| Configuration {
+            name: format!("{}@goldencove", item.name),
+            machine: "goldencove".into(),
+            ..item.clone()
+        })
+        .collect();
+    run.configurations.extend(second);
+    let headline = text::headline(&run);
+    assert_eq!(headline.len(), 4);
+    assert!(headline[0].starts_with("On haswell, Mallacc with 32 entries"), "{headline:?}");
+    assert!(headline[2].starts_with("On goldencove, Mallacc with 32 entries"), "{headline:?}");
+}
+
+#[test]
+fn a_limit_study_that_is_beaten_says_that_it_is_no_bound() {
+    let mut run = whole();
+    let cycles = run.configurations[2].cycles + 1;
+    run.configurations[3].cycles = cycles;
+    let sentence = text::headline(&run).remove(1);
+    assert!(sentence.contains("the limit study is no upper bound"), "{sentence}");
+    let mut bound = run.configurations[3].clone();
+    (bound.name, bound.role, bound.cycles) = ("bound".into(), Role::Bound, 500_000);
+    run.configurations.push(bound);
+    let sentence = text::headline(&run).remove(2);
+    let gain = 100.0 * (BASELINE.cycles() as f64 / 500_000.0 - 1.0);
+    let expected = format!("cost nothing at all, the program would be {gain:.0} % faster.");
+    assert!(sentence.ends_with(&expected), "{sentence}");
+}
+
+#[test]
+fn too_few_calls_or_samples_are_said_in_place_of_a_gain() {
+    let mut run = whole();
+    for item in &mut run.configurations {
+        item.calls[CallKind::Malloc] = Default::default();
+        (0..99).for_each(|_| item.calls[CallKind::Malloc].record(20));
+    }
+    let headline = text::headline(&run);
+    assert_eq!(headline[0], "Only 99 calls of malloc, too few to state a gain.");
+    assert!(headline.iter().all(|sentence| !sentence.contains("faster")), "{headline:?}");
+    run.configurations.iter_mut().for_each(|item| item.calls[CallKind::Malloc].record(20));
+    assert!(text::headline(&run)[0].contains("faster"), "100 are enough");
+    let mut run = sampled();
+    run.sampling.as_mut().unwrap().samples = 1;
+    assert!(text::headline(&run)[0].starts_with("Only 1 sample of 1,000 instructions"));
+}
+
+#[test]
+fn time_that_moved_between_malloc_and_free_is_said_beside_the_figures() {
+    assert_eq!(text::cautions(&whole()), [""; 0]);
+    let mut run = whole();
+    let own = &mut run.configurations[2];
+    own.calls[CallKind::Free] = Default::default();
+    (0..FREE_CALLS).for_each(|_| own.calls[CallKind::Free].record(BASELINE.free + 3));
+    let cautions = text::cautions(&run);
+    assert_eq!(cautions.len(), 1);
+    let expected = "With mallacc-32, malloc becomes faster and free slower.";
+    assert!(cautions[0].starts_with(expected), "{}", cautions[0]);
+    assert!(text::summary(&run, &Style::PLAIN).contains("Caution: With mallacc-32"));
 }
 
 #[test]
@@ -315,14 +407,15 @@ fn a_gain_whose_interval_contains_zero_is_not_called_one() {
 fn a_slowdown_is_called_one() {
     let mut run = whole();
     run.configurations.swap(0, 2);
-    run.configurations[0].accelerator = "none".into();
-    run.configurations[2].accelerator = "mallacc".into();
+    run.configurations[0].role = Role::Baseline;
+    run.configurations[1].role = Role::Part;
+    run.configurations[2].role = Role::Subject;
     let headline = text::headline(&run).remove(0);
     let loss = |base: u64, own: u64| 100.0 * (1.0 - base as f64 / own as f64);
     let malloc = loss(MALLACC_32.malloc_cycles(), BASELINE.malloc_cycles());
     let program = loss(MALLACC_32.cycles(), BASELINE.cycles());
     assert!(headline.contains(&format!("malloc {malloc:.0} % slower (14.0 → 18.2")), "{headline}");
-    assert!(headline.ends_with(&format!("the program {program:.1} % slower.")), "{headline}");
+    assert!(headline.contains(&format!("the program {program:.1} % slower and")), "{headline}");
 }
 
 #[test]
@@ -330,13 +423,18 @@ fn runs_without_calls_accelerators_or_configurations_still_get_a_headline() {
     let mut run = whole();
     run.configurations.truncate(1);
     let expected = format!(
-        "malloc takes {:.1} cycles per call on baseline, and the allocator 2.8 % of the program's \
-         cycles.",
-        BASELINE.malloc_cycles() as f64 / 1_000.0
+        "On haswell (baseline), the allocator takes 2.8 % of the program's cycles: {:.1} cycles for \
+         each malloc, {:.1} cycles for each free.",
+        BASELINE.malloc_cycles() as f64 / 1_000.0,
+        BASELINE.free as f64
     );
     assert_eq!(text::headline(&run), [expected]);
     run.configurations[0].calls = Default::default();
-    assert!(text::headline(&run)[0].starts_with("No allocation was measured"));
+    assert!(text::headline(&run)[0].contains("made no allocator call in the measured part"));
+    run.unmeasured = Some("the program is statically linked".into());
+    let expected = "What hardware help would buy could not be measured: the program is statically \
+                    linked.";
+    assert_eq!(text::headline(&run), [expected]);
     run.configurations.clear();
     assert_eq!(text::headline(&run), ["Nothing was measured: no configuration finished."]);
 }

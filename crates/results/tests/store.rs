@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mallacc_results::model::{CallKind, CallTally, SamplePoint};
 use mallacc_results::store::{Store, StoreError};
-use mallacc_results::{Configuration, Exit, ParameterValue, Run, Sampling};
+use mallacc_results::{Configuration, Exit, ParameterValue, Role, Run, Sampling};
 
 use fixtures::machine::{Cache, Cpi, Machine, MallocCache, Predictor, Tlb};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -98,6 +98,7 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
             accelerator,
             parameters,
             resolved_machine,
+            role: Role::ALL[(n[2] % 6) as usize],
             cycles: n[0],
             instructions: n[1],
             uops: n[2],
@@ -131,13 +132,16 @@ fn run() -> impl Strategy<Value = Run> {
         samples: n[3],
         population: n[4],
     }));
-    let texts = (word(), vec(word(), 0..4), option::of(word()), word(), vec(word(), 0..3));
+    let texts = (
+        (word(), vec(word(), 0..4), option::of(word())),
+        (word(), vec(word(), 0..3), option::of(word())),
+    );
     let numbers = (any::<i64>(), any::<u64>(), 0.0..1.0e6_f64, vec(counter(), 6));
     let flags =
         (any::<bool>(), any::<bool>(), any::<bool>(), exit, sampling, option::of(counter()));
     (texts, numbers, flags, vec(configuration(), 0..4)).prop_map(
         |(texts, (started, seed, host_seconds, n), flags, configurations)| {
-            let (program, args, git_revision, tool_version, warnings) = texts;
+            let ((program, args, git_revision), (tool_version, warnings, unmeasured)) = texts;
             let (deterministic, roi, complete, exit, sampling, max) = flags;
             let schemas = configurations.iter().map(|(_, schema)| schema);
             let schema = schemas.fold(Schema::default(), |all, one| all.merged(one));
@@ -162,6 +166,7 @@ fn run() -> impl Strategy<Value = Run> {
                 execs: n[4],
                 exit,
                 warnings,
+                unmeasured,
                 sampling,
                 skip: n[5],
                 max,

@@ -158,11 +158,13 @@ fn a_store_of_version_1_is_brought_up_to_date_and_keeps_its_runs() {
     let (first, second) =
         (store.save(&fixtures::whole()).unwrap(), store.save(&fixtures::sampled()).unwrap());
     assert_eq!(store.list().unwrap()[..1], before);
+    let roles: Vec<&str> = before[0].configurations.iter().map(|item| item.role.name()).collect();
+    assert_eq!(roles, ["baseline", "candidate"], "the accelerators' names tell");
     assert_eq!(store.load(first).unwrap().schema, fixtures::whole().schema);
     drop(store);
     let connection = Connection::open(&path).unwrap();
     let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
-    assert_eq!(count("SELECT user_version FROM pragma_user_version"), 2);
+    assert_eq!(count("SELECT user_version FROM pragma_user_version"), 3);
     assert_eq!(count("SELECT count(*) FROM declarations"), 1, "runs {first} and {second} share it");
     assert_eq!(count("SELECT count(*) FROM runs WHERE declarations IS NULL"), 1);
 }

@@ -59,6 +59,9 @@ pub enum Meaning {
     HitRate,
     /// Misses per 1,000 instructions: shown in charts of misses.
     MissRate,
+    /// Cycles that a constant of the machine file makes, not a mechanism of the model: reports
+    /// say so when they are a good part of the whole.
+    Assumed,
     /// No special meaning.
     #[default]
     #[serde(other)]
@@ -135,6 +138,12 @@ impl Figure<&'static str> {
     /// The same, as something that must stay 0.
     pub const fn fault(mut self) -> Self {
         self.meaning = Meaning::Fault;
+        self
+    }
+
+    /// The same, as cycles that a constant makes.
+    pub const fn assumed(mut self) -> Self {
+        self.meaning = Meaning::Assumed;
         self
     }
 

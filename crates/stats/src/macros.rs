@@ -109,7 +109,7 @@ macro_rules! causes {
     (
         $(#[$meta:meta])*
         $vis:vis enum $cause:ident, struct $name:ident = $head:expr, $unit:ident;
-        $( $(#[doc = $doc:literal])+ $variant:ident = $text:literal, )+
+        $( $(#[doc = $doc:literal])+ $variant:ident = $text:literal $(($attribute:ident))?, )+
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,8 @@ macro_rules! causes {
                 #[allow(unused_imports)]
                 use $crate::{Figure, Head, Unit};
                 static FIGURES: &[Figure<&str>] = &[
-                    $( Figure::new($text, Unit::$unit, concat!($($doc),+), None) ),+
+                    $( Figure::new($text, Unit::$unit, concat!($($doc),+), None)
+                        $( .$attribute() )? ),+
                 ];
                 static DECLARATION: $crate::Declaration =
                     $crate::Declaration { head: { $head }, figures: FIGURES };

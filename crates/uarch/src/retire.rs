@@ -52,7 +52,7 @@ stats::causes! {
     /// Fences, serialising instructions, system calls.
     Serialize = "serialize",
     /// First touch of an operating-system page.
-    PageFault = "page_fault",
+    PageFault = "page_fault" (assumed),
     /// Accelerator: waiting for an outstanding malloc-cache prefetch.
     Accelerator = "accelerator",
 }

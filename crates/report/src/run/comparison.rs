@@ -4,7 +4,7 @@ use results::{CallKind, Run};
 use results::{csv, text};
 
 use super::Name;
-use super::figures::{bar, calls, kind_name, main_free, program};
+use super::figures::{bar, calls, kind_name, main_kinds, program};
 use super::roles::{Shown, all, main};
 use crate::chart::{Axis, Bars, Group, Look, figure, side_by_side};
 use crate::data::Format;
@@ -52,13 +52,13 @@ fn shown(run: &Run) -> Vec<Shown<'_>> {
 
 fn charts(run: &Run, name: &Name) -> Vec<Html> {
     let mut charts = Vec::new();
-    let kinds: Vec<CallKind> = run.main_kind().into_iter().chain(main_free(run)).collect();
-    if !kinds.is_empty() {
-        charts.push(figure(&per_call(run, &kinds), &name.file("cycles-per-call")));
-    }
+    let kinds = main_kinds(run);
     let others: Vec<Shown> = shown(run).into_iter().filter(|s| !s.item.is_baseline()).collect();
     if others.iter().any(|shown| run.baseline_of(shown.item).is_some()) {
         charts.push(figure(&speedups(run, &kinds, &others), &name.file("speedups")));
+    }
+    if !kinds.is_empty() {
+        charts.push(figure(&per_call(run, &kinds), &name.file("cycles-per-call")));
     }
     charts
 }
@@ -80,26 +80,22 @@ fn per_call(run: &Run, kinds: &[CallKind]) -> Bars {
     }
 }
 
-/// Speedups over the baseline, for the main kinds of call and for the program.
+/// Speedups over the baseline: of the program, of the allocator, and of the main kinds of call.
 fn speedups(run: &Run, kinds: &[CallKind], others: &[Shown]) -> Bars {
-    let mut groups: Vec<Group> = kinds
-        .iter()
-        .map(|kind| Group {
-            label: kind_name(*kind),
-            bars: others.iter().map(|s| bar(calls(run, s.item, *kind, "speedup"))).collect(),
-        })
-        .collect();
     let whole = |label: &str, name: &str| Group {
         label: label.into(),
         bars: others.iter().map(|s| bar(program(run, s.item, name))).collect(),
     };
-    groups.push(whole("allocator", "allocator_speedup"));
-    groups.push(whole("program", "speedup"));
+    let mut groups = vec![whole("program", "speedup"), whole("allocator", "allocator_speedup")];
+    groups.extend(kinds.iter().map(|kind| Group {
+        label: kind_name(*kind),
+        bars: others.iter().map(|s| bar(calls(run, s.item, *kind, "speedup"))).collect(),
+    }));
     let series: Vec<(String, Look)> =
         others.iter().map(|s| (s.item.name.clone(), s.look)).collect();
     Bars {
         title: "Speedup over the baseline".into(),
-        note: "How much faster a call of each kind, the whole allocator and the program are."
+        note: "How much faster the program, the whole allocator and a call of each kind are."
             .into(),
         groups_are: "what".into(),
         axis: Axis::new("speedup", Format::Change(1)),

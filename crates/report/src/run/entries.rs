@@ -6,7 +6,7 @@ use results::statistics::Value;
 use results::{CallKind, Configuration, ParameterValue, Run};
 
 use super::Name;
-use super::figures::{calls, kind_name, main_free, program};
+use super::figures::{calls, kind_name, main_kinds, program};
 use crate::chart::{Axis, Guide, LineChart, Look, Point, Series, Shape, figure, side_by_side};
 use crate::data::Format;
 use crate::html::Html;
@@ -64,7 +64,7 @@ pub fn line(sweep: &Sweep, look: Look, name: &str, of: impl Fn(&Configuration) -
 
 /// The section; without a sweep it explains how to run one.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
-    let kind = run.main_kind()?;
+    run.main_kind()?;
     let sweeps = sweeps(run);
     run.headline_configuration()?;
     if sweeps.is_empty() {
@@ -80,11 +80,15 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         return Some(Html::element("p", &[], html));
     }
     let mut figures = Vec::new();
-    for kind in std::iter::once(kind).chain(main_free(run)) {
+    for (what, statistic) in [("program", "speedup"), ("allocator", "allocator_speedup")] {
+        let title = format!("Speedup of the {what} against entries");
+        let chart = chart(run, &sweeps, title, |item| program(run, item, statistic));
+        figures.push(figure(&chart, &name.file(&format!("{what}-against-entries"))));
+    }
+    for kind in main_kinds(run) {
         let id = format!("{}-against-entries", kind.name().replace('_', "-"));
         figures.push(figure(&of_calls(run, &sweeps, kind), &name.file(&id)));
     }
-    figures.push(figure(&of_program(run, &sweeps), &name.file("program-against-entries")));
     Some(side_by_side(figures))
 }
 
@@ -127,9 +131,4 @@ fn chart(
 fn of_calls(run: &Run, sweeps: &[Sweep], kind: CallKind) -> LineChart {
     let title = format!("Speedup of {} against entries", kind_name(kind));
     chart(run, sweeps, title, |item| calls(run, item, kind, "speedup"))
-}
-
-fn of_program(run: &Run, sweeps: &[Sweep]) -> LineChart {
-    let title = "Speedup of the program against entries".to_owned();
-    chart(run, sweeps, title, |item| program(run, item, "speedup"))
 }

@@ -17,12 +17,10 @@ pub fn calls(run: &Run, item: &Configuration, kind: CallKind, name: &str) -> Val
     CallFigures::of(run, item, CallGroup::Kind(kind)).value(name)
 }
 
-/// The freeing kind with the most calls; `None` if nothing was freed.
-pub fn main_free(run: &Run) -> Option<CallKind> {
-    let calls = &run.configurations.first()?.calls;
-    let kinds = CallKind::ALL.into_iter().filter(|kind| !kind.allocates());
-    // The first in code order if several are equal.
-    kinds.rev().max_by_key(|kind| calls[*kind].calls).filter(|kind| calls[*kind].calls > 0)
+/// The kinds that reports single out: the allocating and the freeing kind with the most calls.
+pub fn main_kinds(run: &Run) -> Vec<CallKind> {
+    let groups = [CallGroup::Allocation, CallGroup::Deallocation];
+    groups.into_iter().filter_map(|group| run.main_kind_of(group)).collect()
 }
 
 /// A figure as a bar.

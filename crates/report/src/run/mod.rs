@@ -24,7 +24,9 @@ mod summary;
 use results::Run;
 use stats::Schema;
 
-use crate::html::{Html, unbroken};
+use documents::text::keep_units;
+
+use crate::html::Html;
 use crate::page::Page;
 
 /// The name of a run in the page and in the names of its downloads.
@@ -109,7 +111,7 @@ fn several(runs: &[Run]) -> String {
         let mut intro = Html::default();
         for (index, sentence) in results::text::headline(run).iter().enumerate() {
             let class = if index == 0 { "lead" } else { "lead second" };
-            intro.push(Html::tag("p", &[("class", class)], &unbroken(sentence)));
+            intro.push(Html::tag("p", &[("class", class)], &keep_units(sentence)));
         }
         intro.push(Html::tag("p", &[("class", "mono")], &short(&command(run), HEADING_LETTERS)));
         intro.push(summary::under_the_headline(run));

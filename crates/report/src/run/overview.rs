@@ -21,7 +21,7 @@ pub fn sentences(runs: &[Run]) -> Vec<String> {
         .iter()
         .filter_map(|run| {
             let item = run.headline_configuration()?;
-            Some((malloc(run, item, "speedup").figure()?, run))
+            Some((program(run, item, "speedup").figure()?, run))
         })
         .collect();
     let by = |a: &&(f64, &Run), b: &&(f64, &Run)| a.0.total_cmp(&b.0);
@@ -31,15 +31,15 @@ pub fn sentences(runs: &[Run]) -> Vec<String> {
     let show = |value: f64| Format::Change(1).show(value);
     vec![
         format!(
-            "Speedups of malloc over {} runs: from {} ({}) to {} ({}).",
+            "Speedups of the program over {} runs: from {} ({}) to {} ({}).",
             all.len(),
             show(least.0),
             short(&least.1.program, LABEL_LETTERS),
             show(most.0),
             short(&most.1.program, LABEL_LETTERS),
         ),
-        "Each run's figure is that of its last accelerator over its baseline, for the kind of call \
-         that allocates most often."
+        "Each run's figure is that of the accelerator it is about, over the baseline; malloc stands \
+         for the kind of call that allocates most often."
             .into(),
     ]
 }
@@ -57,11 +57,11 @@ pub fn body(runs: &[Run], names: &[Name]) -> Html {
     };
     let labels: Vec<String> = runs.iter().zip(names).map(label).collect();
     let mut figures = vec![
-        figure(&speedups(runs, &labels, "Speedup of malloc", malloc), &file("malloc-speedups")),
         figure(
             &speedups(runs, &labels, "Speedup of the program", program),
             &file("program-speedups"),
         ),
+        figure(&speedups(runs, &labels, "Speedup of malloc", malloc), &file("malloc-speedups")),
     ];
     if let Some(chart) = against_entries(runs, &labels) {
         figures.push(figure(&chart, &file("against-entries")));
@@ -88,7 +88,8 @@ fn speedups(
         .map(|(run, label)| Group { label: label.clone(), bars: figures(run) });
     Bars {
         title: title.into(),
-        note: "The run's last accelerator over its baseline, and the limit study.".into(),
+        note: "The accelerator that the run is about over the baseline, and the limit study."
+            .into(),
         groups_are: "run".into(),
         axis: Axis::new("speedup over the baseline", Format::Change(1)),
         series: vec![("accelerator".into(), Look::MAIN), ("limit".into(), Look::LIMIT)],
@@ -134,11 +135,12 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
             "IPC",
             "allocator's share",
             "cycles per malloc",
+            "machine",
             "accelerator",
-            "malloc speedup",
-            "its limit",
             "program speedup",
-            "its limit",
+            "its limit study",
+            "malloc speedup",
+            "its limit study",
         ],
     );
     for (run, name) in runs.iter().zip(names) {
@@ -161,11 +163,12 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
             figure(base, &|item| {
                 number::value(malloc(run, item, "cycles_per_call"), Unit::CyclesPerCall)
             }),
+            figure(chosen, &|item| item.machine.clone()),
             figure(chosen, &|item| item.name.clone()),
-            figure(chosen, &speedup),
-            figure(limit, &speedup),
             figure(chosen, &whole),
             figure(limit, &whole),
+            figure(chosen, &speedup),
+            figure(limit, &speedup),
         ]);
         table.markup(&name.text, cells);
     }

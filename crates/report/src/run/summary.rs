@@ -1,10 +1,11 @@
 //! The part below the headline: key figures, what was run, warnings.
 
+use documents::text::keep_units;
 use results::statistics::{Unit, Value};
 use results::text::{self, number};
 use results::{CallKind, Run};
 
-use super::figures::{calls, kind_name, program, share};
+use super::figures::{calls, kind_name, main_kinds, program, share};
 use crate::data::Format;
 use crate::html::Html;
 
@@ -17,14 +18,22 @@ pub fn under_the_headline(run: &Run) -> Html {
     for alarm in text::alarms(run) {
         html.push(Html::tag("p", &[("class", "alarm"), ("role", "note")], &alarm));
     }
+    let cautions = text::cautions(run).into_iter().map(|text| ("caution", text));
+    for (class, text) in cautions.chain(run.warnings.iter().map(|text| ("warning", text.clone()))) {
+        html.push(Html::tag(
+            "p",
+            &[("class", class), ("role", "note")],
+            &keep_units(&sentence(&text)),
+        ));
+    }
     let tiles = tiles(run).into_iter().map(|(what, figure, beside)| {
         Html::element(
             "li",
             &[],
             Html::join([
                 Html::tag("span", &[("class", "what")], &what),
-                Html::tag("span", &[("class", "figure")], &figure),
-                Html::tag("span", &[("class", "beside")], &beside),
+                Html::tag("span", &[("class", "figure")], &keep_units(&figure)),
+                Html::tag("span", &[("class", "beside")], &keep_units(&beside)),
             ]),
         )
     });
@@ -37,30 +46,40 @@ pub fn under_the_headline(run: &Run) -> Html {
     html
 }
 
+/// A warning as it stands alone: with a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// The program, then the allocator as a whole, then its calls.
 fn tiles(run: &Run) -> Vec<Tile> {
     let (Some(first), Some(kind)) = (run.configurations.first(), run.main_kind()) else {
         return Vec::new();
     };
     let chosen = run.headline_configuration();
     let base = chosen.and_then(|item| run.baseline_of(item)).unwrap_or(first);
-    let limit = run.limit_of(&base.machine).filter(|item| run.baseline_of(item).is_some());
-    let malloc = kind_name(kind);
-    let beside = |text: Option<String>| text.unwrap_or_default();
+    let limit = run.limit_of(&base.machine);
     let mut tiles = Vec::new();
     if let Some(item) = chosen {
-        let per_call = |item| cycles(calls(run, item, kind, "cycles_per_call"));
-        tiles.push((
-            format!("cycles per {malloc}, baseline → {}", item.name),
-            format!("{} → {}", per_call(base), per_call(item)),
-            beside(limit.map(|item| format!("limit {}", per_call(item)))),
-        ));
-        let speedup = |item| calls(run, item, kind, "speedup");
-        tiles.push(faster(format!("{malloc} speedup"), speedup(item), limit.map(speedup)));
-        let speedup = |item| program(run, item, "speedup");
-        tiles.push(faster("program speedup".into(), speedup(item), limit.map(speedup)));
+        for (what, name) in [("program", "speedup"), ("allocator", "allocator_speedup")] {
+            let speedup = |item| program(run, item, name);
+            tiles.push(faster(format!("{what} speedup"), speedup(item), limit.map(speedup)));
+        }
+        for kind in main_kinds(run) {
+            let per_call = |item| cycles(calls(run, item, kind, "cycles_per_call"));
+            let limit = limit.map(|item| format!("limit {}", per_call(item)));
+            tiles.push((
+                format!("cycles per {}, {} → {}", kind_name(kind), base.name, item.name),
+                format!("{} → {}", per_call(base), per_call(item)),
+                limit.unwrap_or_default(),
+            ));
+        }
     } else {
-        let figure = cycles(calls(run, base, kind, "cycles_per_call"));
-        tiles.push((format!("cycles per {malloc}"), figure, base.name.clone()));
+        for kind in main_kinds(run) {
+            let figure = cycles(calls(run, base, kind, "cycles_per_call"));
+            tiles.push((format!("cycles per {}", kind_name(kind)), figure, base.name.clone()));
+        }
     }
     tiles.push((
         "allocator's share of cycles".into(),

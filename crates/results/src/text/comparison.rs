@@ -54,7 +54,7 @@ fn allocator(grid: &mut Grid, run: &Run) {
     grid.heading("allocator");
     figure(grid, run, "  share of cycles", "allocator_share");
     figure(grid, run, "  speedup", "allocator_speedup");
-    figure(grid, run, "  classes for 90 %", "size_classes_90");
+    figure(grid, run, "  size classes that serve 90 %", "size_classes_90");
 }
 
 fn calls(grid: &mut Grid, run: &Run, group: CallGroup) {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use stats::Meaning;
 
+use super::cautions::cautions;
 use super::grid::wrap;
 use super::{Style, number};
 use crate::figures::{GroupFigures, meaning};
@@ -14,6 +15,11 @@ use crate::statistics::Value;
 pub fn text(run: &Run, style: &Style) -> String {
     let mut text = String::new();
     for line in lines(run) {
+        let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
+    }
+    let cautions = cautions(run).into_iter().map(|caution| format!("Caution: {caution}"));
+    let warnings = run.warnings.iter().map(|warning| format!("Warning: {warning}"));
+    for line in cautions.chain(warnings) {
         let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
     }
     for alarm in alarms(run) {
@@ -27,15 +33,18 @@ pub fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![extent(run)];
     if let Some(sampling) = &run.sampling {
         lines.push(format!(
-            "Sampled: {} samples of {} instructions, one every {}, each after {} of warm-up; ± is \
-             the 95 % confidence interval.",
-            number::count(sampling.samples),
+            "Sampled: {} of {} instructions, one every {}, each after {} of warm-up; ± is the 95 % \
+             confidence interval. --no-sample simulates everything.",
+            number::counted(sampling.samples, "sample", "samples"),
             number::count(sampling.measure),
             number::count(sampling.period),
             number::count(sampling.warm)
         ));
     }
     lines.extend(measured_part(run));
+    if let Some(Exit::Code(code @ (..=-1 | 1..))) = run.exit {
+        lines.push(format!("The program exited with code {code}."));
+    }
     if run.threads > 1 {
         lines.push(format!(
             "{} threads took turns on one simulated core: {} context switches, each of which \
@@ -85,17 +94,13 @@ fn measured_part(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Measured: {}.", parts.join(", ")))
 }
 
-/// Warnings that a reader must not miss, one sentence each.
+/// What makes figures invalid or incomplete, a sentence each.
 pub fn alarms(run: &Run) -> Vec<String> {
     let mut alarms = Vec::new();
-    match run.exit {
-        Some(Exit::Signal(signal)) => alarms.push(format!(
+    if let Some(Exit::Signal(signal)) = run.exit {
+        alarms.push(format!(
             "Signal {signal} killed the program; the figures cover what ran until then."
-        )),
-        Some(Exit::Code(code)) if code != 0 => {
-            alarms.push(format!("The program exited with code {code}."));
-        }
-        _ => {}
+        ));
     }
     if !run.complete {
         alarms.push("The run did not come to its end; the figures cover what was measured.".into());
@@ -117,6 +122,8 @@ pub fn alarms(run: &Run) -> Vec<String> {
             }
         }
     }
-    alarms.extend(run.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    let contradictions = run.contradictions().into_iter();
+    alarms
+        .extend(contradictions.map(|what| format!("These figures contradict themselves: {what}.")));
     alarms
 }

@@ -1,5 +1,6 @@
 //! The sentence that answers the user's question.
 
+use super::cautions::too_little;
 use super::number;
 use crate::model::{CallKind, Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
@@ -16,11 +17,11 @@ pub fn headline(run: &Run) -> Vec<String> {
         return vec![nothing_allocated(run, first)];
     }
     let machines = run.machines();
-    let mut sentences = Vec::new();
+    let mut sentences: Vec<String> = too_little(run).into_iter().collect();
     for machine in &machines {
         let of_machine = |item: &&Configuration| item.machine == **machine;
         let Some(first) = run.configurations.iter().find(of_machine) else { continue };
-        let Some(subject) = run.subject_of(machine) else {
+        let Some(subject) = run.subject_of(machine).filter(|_| too_little(run).is_none()) else {
             sentences.push(plain_answer(run, first));
             continue;
         };

@@ -8,40 +8,43 @@ use crate::model::{Exit, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{CONFIGURATION, Value, configuration_context, find};
 
+const COLUMNS: usize = 8;
+
 /// What `mallacc list` prints: one line for each run.
 pub fn list(runs: &[Run], style: &Style) -> String {
     if runs.is_empty() {
         return "No runs yet: make one with `mallacc run -- PROGRAM`.\n".into();
     }
-    let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
+    let rows: Vec<[String; COLUMNS]> = runs.iter().map(row).collect();
     // Figures are aligned right, words left.
     let columns = [
         Column::right("run"),
         Column::left("started (UTC)"),
         Column::right("instr."),
-        Column::right("malloc"),
         Column::right("program"),
+        Column::right("alloc."),
+        Column::right("malloc"),
         Column::left("state"),
         Column::left("command"),
     ];
     let mut table = Table::new(columns);
-    let before: usize = (0..6)
+    let before: usize = (0..COLUMNS - 1)
         .map(|at| {
             let cells = rows.iter().map(|row| row[at].chars().count());
             cells.chain([table.columns()[at].name().chars().count()]).max().unwrap_or(0) + 2
         })
         .sum();
-    let room = style.width.saturating_sub(before).max(12);
+    let room = style.width.saturating_sub(before).max(10);
     for mut row in rows {
-        row[6] = shorten(&row[6], room, style);
+        row[COLUMNS - 1] = shorten(&row[COLUMNS - 1], room, style);
         table.row(row);
     }
     let mut text = table.text(&Layout { width: usize::MAX, ..style.layout() });
-    text += "malloc, program: speedup of the run's last accelerator over its baseline.\n";
+    text += "program, alloc(ator), malloc: speedup by the run's first accelerator.\n";
     style.finish(text)
 }
 
-fn row(run: &Run) -> [String; 7] {
+fn row(run: &Run) -> [String; COLUMNS] {
     let chosen = run.headline_configuration();
     let malloc = match (chosen, run.main_kind()) {
         (Some(item), Some(kind)) => {
@@ -49,10 +52,12 @@ fn row(run: &Run) -> [String; 7] {
         }
         _ => Value::Undefined,
     };
-    let program = chosen.map_or(Value::Undefined, |item| {
-        let context = configuration_context(run, item);
-        find(CONFIGURATION, "speedup").map_or(Value::Undefined, |found| found.value(item, &context))
-    });
+    let whole = |name| {
+        chosen.map_or(Value::Undefined, |item| {
+            let context = configuration_context(run, item);
+            find(CONFIGURATION, name).map_or(Value::Undefined, |found| found.value(item, &context))
+        })
+    };
     let state = match (run.exit, run.complete) {
         (Some(Exit::Signal(signal)), _) => format!("signal {signal}"),
         (_, false) => "incomplete".into(),
@@ -69,8 +74,9 @@ fn row(run: &Run) -> [String; 7] {
         run.id.map_or(number::UNDEFINED.into(), |id| id.to_string()),
         number::date(run.started),
         number::scaled(run.instructions as f64),
+        without_interval(whole("speedup")),
+        without_interval(whole("allocator_speedup")),
         without_interval(malloc),
-        without_interval(program),
         state,
         command,
     ]

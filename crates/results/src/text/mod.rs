@@ -1,5 +1,6 @@
 //! Runs as text for a terminal.
 
+mod cautions;
 mod comparison;
 mod facts;
 mod grid;
@@ -13,6 +14,7 @@ use documents::Layout;
 
 use crate::model::Run;
 
+pub use cautions::{cautions, too_little};
 pub use comparison::grid as comparison;
 pub use facts::{alarms, lines as facts};
 pub use grid::Grid;

@@ -18,6 +18,11 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A count with what is counted: `1 sample`, `2 samples`.
+pub fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
 /// A large figure to three significant digits: `1.23 G`.
 pub fn scaled(value: f64) -> String {
     for (factor, prefix) in [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")] {
