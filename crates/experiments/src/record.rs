@@ -25,12 +25,15 @@ pub struct Parameters {
     pub seed: u64,
     /// The version of the tool that recorded.
     pub tool_version: String,
+    /// Why the program's allocator could not be replaced, a clause; absent if it could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_allocator: Option<String>,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
         let tool_version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { deterministic: false, seed: 1, tool_version }
+        Self { deterministic: false, seed: 1, tool_version, own_allocator: None }
     }
 }
 
@@ -59,11 +62,12 @@ pub fn record(
     output: &Path,
     monitor: &dyn Monitor,
 ) -> Result<Recorded, Failure> {
-    let (prepared, warning) = target.prepare()?;
-    if let Some(warning) = warning {
-        monitor.warning(&warning);
+    let prepared = target.prepare()?;
+    let own_allocator = prepared.own_allocator().map(launch::OwnAllocator::clause);
+    if let Some(clause) = own_allocator {
+        monitor.warning(clause);
     }
-    let header = header(&target);
+    let header = header(&target, own_allocator);
     let mut recorder = RecordingWriter::create(output, &header)?;
     let (mut launched, companion) = target.start(prepared, monitor)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
@@ -96,10 +100,14 @@ pub fn record(
     Ok(Recorded { events, blocks, seconds: begun.elapsed().as_secs_f64(), ending })
 }
 
-fn header(target: &Target) -> Header {
+fn header(target: &Target, own_allocator: Option<&str>) -> Header {
     let run = target.begin();
-    let parameters =
-        Parameters { deterministic: run.deterministic, seed: run.seed, ..Parameters::default() };
+    let parameters = Parameters {
+        deterministic: run.deterministic,
+        seed: run.seed,
+        own_allocator: own_allocator.map(str::to_owned),
+        ..Parameters::default()
+    };
     let parameters = serde_json::to_string(&parameters).unwrap_or_default();
     Header { program: run.program, args: run.args, parameters }
 }

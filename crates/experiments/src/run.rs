@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use launch::Launched;
-use results::Exit;
+use results::{Exit, Run};
 use sim::{ConfigSpec, Plan};
 use stream::live::{Fate, LiveCounts};
 
@@ -19,16 +19,16 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Runs a program and simulates it. The second value says how the program ended.
 pub fn simulate(
     target: &mut Target,
-    (prepared, warning): (launch::Prepared, Option<String>),
+    prepared: launch::Prepared,
     what: (Plan, &[ConfigSpec]),
     rows: &mut Rows,
     monitor: &dyn Monitor,
 ) -> Result<(Finished, Ending), Failure> {
-    if let Some(warning) = &warning {
-        monitor.warning(warning);
+    let own_allocator = prepared.own_allocator().map(launch::OwnAllocator::clause);
+    if let Some(clause) = own_allocator {
+        monitor.warning(clause);
     }
-    let mut run = target.begin();
-    run.warnings.extend(warning.map(|text| format!("{text}.")));
+    let run = target.begin();
     let (mut launched, companion) = target.start(prepared, monitor)?;
     let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
     let simulated = session::simulate(run, &mut source, what, rows, monitor);
@@ -46,6 +46,10 @@ pub fn simulate(
     let fate = end(&mut launched, &finished, monitor)?;
     monitor.program_ended();
     let ending = conclude(&mut finished, fate, counts, monitor);
+    if finished.run.instructions == 0 && finished.error.is_none() && !finished.interrupted {
+        return Err(never_ran(&finished.run, fate));
+    }
+    session::explain(&mut finished.run, own_allocator);
     if let Some(failure) = companion.and_then(Companion::finish).filter(|_| !finished.interrupted) {
         finished.run.complete = false;
         finished.run.warnings.push(format!("{failure}."));
@@ -85,6 +89,20 @@ pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
     }
     launched.kill()?;
     launched.wait()
+}
+
+/// QEMU ended before the program's first instruction.
+fn never_ran(run: &Run, fate: Fate) -> Failure {
+    let how = match fate {
+        Fate::Exited(code) => format!("exit status {code}"),
+        Fate::Killed(signal) => format!("signal {signal}"),
+        Fate::Running | Fate::Unknown => "unknown status".to_owned(),
+    };
+    Failure::failed(format!(
+        "{}: QEMU ended before the program's first instruction ({how}); what it printed says why: \
+         most often its plugin could not be loaded, which `make build` renews",
+        run.program
+    ))
 }
 
 /// Adds how the program ended.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use accel::Checks;
 use results::Run;
 use results::store::{Store, StoreError};
-use sim::{ConfigSpec, Outcome, Plan};
+use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stream::{Source, StreamError};
 
 use crate::error::Failure;
@@ -117,6 +117,7 @@ pub fn simulate(
 ) -> Result<Finished, Failure> {
     (run.skip, run.max) = (plan.skip, plan.max);
     run.schema = sim::declared();
+    run.warnings.extend(changed_machines(specs));
     rows.begin(&mut run);
     let begun = Instant::now();
     let mut line = Instructions(monitor.progress(&run.program));
@@ -141,6 +142,73 @@ pub fn simulate(
     })
 }
 
+/// Changed values of a machine that a warning names.
+const CHANGES_NAMED: usize = 6;
+
+/// Says of each machine that is none of the built-in ones how it differs from the nearest.
+fn changed_machines(specs: &[ConfigSpec]) -> Vec<String> {
+    let mut said: Vec<&str> = Vec::new();
+    let mut all = Vec::new();
+    for machine in specs.iter().map(|spec| &spec.machine) {
+        if said.contains(&machine.name.as_str()) {
+            continue;
+        }
+        said.push(&machine.name);
+        let Some(changes) = machine.changes() else { continue };
+        let (named, rest) = changes.changed.split_at(changes.changed.len().min(CHANGES_NAMED));
+        let more = match rest.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (name, base) = (&machine.name, &changes.base);
+        all.push(format!("machine {name} is {base} with {}{more}.", named.join(", ")));
+    }
+    all
+}
+
+/// Why nothing was measured at all, as far as the plan says it.
+fn nothing_measured(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<String> {
+    if plan.max == Some(0) {
+        return Some("--max 0 leaves nothing to measure".into());
+    }
+    if facts.sampled && samples == 0 {
+        return Some(format!(
+            "no sample was completed in {} instructions (one ends every {}); use a shorter period \
+             (--sample) or --no-sample",
+            facts.population, plan.sample.period
+        ));
+    }
+    if plan.roi_only && facts.regions == 0 {
+        return Some(
+            "--roi was given, and the program has no region of interest; mark one with \
+             MALLACC_ROI_BEGIN() or leave --roi out"
+                .into(),
+        );
+    }
+    (facts.population == 0 && plan.skip > 0 && facts.instructions <= plan.skip).then(|| {
+        format!(
+            "--skip {} leaves nothing of {} instructions to measure; skip fewer",
+            plan.skip, facts.instructions
+        )
+    })
+}
+
+/// Says why a run without allocator calls has none, where that is known: `own_allocator` is why
+/// the program's allocator could not be replaced.
+pub fn explain(run: &mut Run, own_allocator: Option<&str>) {
+    if run.main_kind().is_some() {
+        run.unmeasured = None;
+    } else if run.unmeasured.is_none() {
+        run.unmeasured = match own_allocator {
+            Some(clause) => Some(clause.to_owned()),
+            None if !run.complete => {
+                Some("the instruction stream ended before the first allocator call".into())
+            }
+            None => None,
+        };
+    }
+}
+
 /// What the stream reported, as facts and warnings.
 fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     let facts = &outcome.facts;
@@ -160,26 +228,7 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     if facts.interrupted {
         run.warnings.push("interrupted: the figures cover what ran until then.".into());
     }
-    if facts.sampled && samples == 0 {
-        run.warnings.push(format!(
-            "no sample was completed in {} instructions (one ends every {}): nothing is reported; \
-             use a shorter period (--sample) or --no-sample.",
-            facts.population, plan.sample.period
-        ));
-    }
-    if plan.roi_only && facts.regions == 0 {
-        run.warnings.push(
-            "--roi, and the program has no region of interest: nothing was measured; \
-             mark one with MALLACC_ROI_BEGIN() or leave --roi out."
-                .into(),
-        );
-    }
-    if facts.population == 0 && plan.skip > 0 && facts.instructions <= plan.skip {
-        run.warnings.push(format!(
-            "--skip {} leaves nothing of {} instructions to measure; skip fewer.",
-            plan.skip, facts.instructions
-        ));
-    }
+    run.unmeasured = nothing_measured(plan, facts, samples);
     if facts.unknown_instructions > 0 {
         run.warnings.push(match facts.unknown_instructions {
             1 => "1 instruction of the code is not in the instruction table; it counts as one uop \

@@ -64,15 +64,13 @@ impl Target {
         }
     }
 
-    /// Checks everything that can be checked without running it. The second value is a warning.
-    pub fn prepare(&self) -> Result<(launch::Prepared, Option<String>), Failure> {
+    /// Checks everything that can be checked without running it.
+    pub fn prepare(&self) -> Result<launch::Prepared, Failure> {
         // An error about the program itself is clearer than one about a missing part.
         launch::resolve(&self.name, &self.args)?;
         let mut options = Options::new(Paths::find()?);
         (options.deterministic, options.layout) = (self.deterministic, self.layout);
-        let prepared = prepare(&self.name, &self.args, options)?;
-        let warning = prepared.warning();
-        Ok((prepared, warning))
+        Ok(prepare(&self.name, &self.args, options)?)
     }
 
     /// Starts it and its client. From then on, requests to end go to the monitor.

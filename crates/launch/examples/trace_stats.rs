@@ -10,7 +10,7 @@
 //! cargo run --release -p mallacc-launch --example trace_stats -- [--null] --replay=FILE
 //! ```
 
-use mallacc_launch::{Options, Paths, paths, prepare};
+use mallacc_launch::{Options, OwnAllocator, Paths, paths, prepare};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
@@ -146,7 +146,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut options = Options::new(Paths { qemu: paths::qemu()?, feeder: paths::feeder()?, guest });
     options.deterministic = given.has("--deterministic");
     let prepared = prepare(name, rest, options)?;
-    if let Some(warning) = prepared.warning() {
+    if let Some(warning) = prepared.own_allocator().map(OwnAllocator::clause) {
         eprintln!("warning: {warning}");
     }
     let text = |s: &OsString| s.to_string_lossy().into_owned();

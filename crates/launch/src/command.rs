@@ -2,7 +2,7 @@
 
 use crate::environment::{self, Environment, FOLLOW, RING, SEPARATOR};
 use crate::launched::Launched;
-use crate::{LaunchError, Linkage, Paths, Program, program};
+use crate::{LaunchError, OwnAllocator, Paths, Program, program};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -74,15 +74,9 @@ fn refuse(path: &Path, what: &'static str) -> Result<(), LaunchError> {
 }
 
 impl Prepared {
-    /// What the user should know before the run, if anything.
-    pub fn warning(&self) -> Option<String> {
-        (self.program.linkage == Linkage::Static).then(|| {
-            format!(
-                "{}: statically linked, so its allocator cannot be replaced; \
-                 only the core's results are meaningful",
-                self.program.path.display()
-            )
-        })
+    /// Why the program's allocator cannot be replaced, if it cannot; said before it runs.
+    pub fn own_allocator(&self) -> Option<OwnAllocator> {
+        self.program.own_allocator
     }
 
     /// Starts the program. Its stdin, stdout and stderr are this process's.

@@ -1,8 +1,8 @@
 //! Inspects ELF files, as far as is needed to run them.
 
 use object::elf::{ELFCLASS64, EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
-use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Endianness, ReadCache};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::{Endianness, Object, ObjectSymbol, ReadCache};
 use std::fs::File;
 use std::path::Path;
 
@@ -15,8 +15,47 @@ pub enum Linkage {
     Static,
 }
 
+/// Why a program's allocator cannot be replaced by one with markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnAllocator {
+    /// Its allocator is linked into it.
+    Static,
+    /// The runtime of Go allocates by itself.
+    Go,
+    /// It defines `malloc`, which the dynamic linker prefers to any library's.
+    Defined,
+}
+
+impl OwnAllocator {
+    /// A clause about the program.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::Static => {
+                "the program is statically linked, so its allocator cannot be replaced by one \
+                 with markers"
+            }
+            Self::Go => {
+                "it is a Go program, whose runtime has an allocator of its own, without markers"
+            }
+            Self::Defined => {
+                "the program defines malloc itself, without markers; docs/markers.md says how to \
+                 add them"
+            }
+        }
+    }
+}
+
+/// What an ELF file says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inspected {
+    /// How it is linked.
+    pub linkage: Linkage,
+    /// Why its allocator cannot be replaced, if it cannot.
+    pub own_allocator: Option<OwnAllocator>,
+}
+
 /// Checks an ELF file; the error is the reason why it cannot run.
-pub fn inspect(path: &Path) -> Result<Linkage, String> {
+pub fn inspect(path: &Path) -> Result<Inspected, String> {
     let file = File::open(path).map_err(|e| format!("cannot be read ({e})"))?;
     let data = ReadCache::new(file);
     let ident = object::ReadRef::read_bytes_at(&data, 0, 20)
@@ -37,7 +76,23 @@ pub fn inspect(path: &Path) -> Result<Linkage, String> {
         return Err("an ELF file without anything to load".to_owned());
     }
     let dynamic = segments.iter().any(|s| s.p_type(endian) == PT_INTERP);
-    Ok(if dynamic { Linkage::Dynamic } else { Linkage::Static })
+    let linkage = if dynamic { Linkage::Dynamic } else { Linkage::Static };
+    Ok(Inspected { linkage, own_allocator: own_allocator(&data, linkage) })
+}
+
+/// What cannot be read says nothing: the program may still run.
+fn own_allocator(data: &ReadCache<File>, linkage: Linkage) -> Option<OwnAllocator> {
+    let fixed = (linkage == Linkage::Static).then_some(OwnAllocator::Static);
+    let Ok(file) = ElfFile64::<Endianness, _>::parse(data) else { return fixed };
+    // The linker of Go leaves this section in every program, whatever its linkage.
+    if file.section_by_name(".go.buildinfo").is_some() {
+        return Some(OwnAllocator::Go);
+    }
+    let malloc = |symbol: object::read::elf::ElfSymbol64<'_, '_, Endianness, _>| {
+        symbol.is_definition() && symbol.name_bytes() == Ok(b"malloc")
+    };
+    let defined = file.dynamic_symbols().any(malloc);
+    fixed.or(defined.then_some(OwnAllocator::Defined))
 }
 
 /// Names the machine of a foreign program. Numbers: ELF specification, e_machine.
@@ -67,7 +122,7 @@ mod tests {
         bytes
     }
 
-    fn inspect_bytes(bytes: &[u8]) -> Result<Linkage, String> {
+    fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         inspect(file.path())
@@ -75,7 +130,8 @@ mod tests {
 
     #[test]
     fn this_test_is_a_dynamic_program() {
-        assert_eq!(inspect(&std::env::current_exe().unwrap()), Ok(Linkage::Dynamic));
+        let expected = Inspected { linkage: Linkage::Dynamic, own_allocator: None };
+        assert_eq!(inspect(&std::env::current_exe().unwrap()), Ok(expected));
     }
 
     #[test]

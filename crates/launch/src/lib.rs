@@ -16,7 +16,7 @@ mod program;
 mod script;
 
 pub use command::{Options, Prepared, prepare};
-pub use elf::Linkage;
+pub use elf::{Linkage, OwnAllocator};
 pub use error::LaunchError;
 pub use launched::Launched;
 pub use paths::Paths;

@@ -1,7 +1,7 @@
 //! Resolves what the user typed to the ELF file that runs, with its arguments.
 
 use crate::script::{self, HEAD};
-use crate::{LaunchError, Linkage, elf, paths};
+use crate::{LaunchError, Linkage, OwnAllocator, elf, paths};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -19,6 +19,8 @@ pub struct Program {
     pub argv: Vec<OsString>,
     /// How it is linked.
     pub linkage: Linkage,
+    /// Why its allocator cannot be replaced, if it cannot.
+    pub own_allocator: Option<OwnAllocator>,
     /// The script that names it as its interpreter, if it was found that way.
     pub script: Option<PathBuf>,
 }
@@ -40,9 +42,9 @@ fn resolve_on(
     for _ in 0..=DEPTH_MAX {
         let head = head(&path)?;
         if head.starts_with(b"\x7fELF") {
-            let linkage = elf::inspect(&path)
+            let elf::Inspected { linkage, own_allocator } = elf::inspect(&path)
                 .map_err(|found| LaunchError::NotX86 { path: path.display().to_string(), found })?;
-            return Ok(Program { path, argv, linkage, script });
+            return Ok(Program { path, argv, linkage, own_allocator, script });
         }
         let (interpreter, front) = interpreter_of(&path, &head, search)?;
         script.get_or_insert_with(|| path.clone());

@@ -3,7 +3,7 @@
 use crate::common;
 
 use crate::common::{Bench, options, run, run_each, run_input, start};
-use mallacc_launch::{Fate, Paths, prepare};
+use mallacc_launch::{Fate, OwnAllocator, Paths, prepare};
 use stream::event::{Control, EXIT_SIGNALLED};
 use stream::{Packet, Source, StreamError};
 
@@ -49,12 +49,12 @@ fn a_static_program_runs_with_a_warning() {
     let bench = Bench::new();
     let program = bench.compile("alloc.c", &["-static"]);
     let prepared = prepare(program.as_ref(), &[], options.clone()).unwrap();
-    assert!(prepared.warning().unwrap().contains("statically linked"));
+    assert_eq!(prepared.own_allocator(), Some(OwnAllocator::Static));
     let run = run(options.clone(), &[&program]);
     assert_eq!(run.fate, Fate::Exited(0));
     assert!(run.stdout.starts_with("0 "));
     let program = bench.compile("loop.c", &[]);
-    assert_eq!(prepare(program.as_ref(), &[], options).unwrap().warning(), None);
+    assert_eq!(prepare(program.as_ref(), &[], options).unwrap().own_allocator(), None);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! [`frontend`], the folder's own files, and [`retire`]; [`calls`] measures allocator calls.
 
 pub mod calls;
+pub mod changes;
 pub mod core;
 pub mod frontend;
 pub mod functional;

@@ -105,7 +105,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 impl Machine {
     /// A built-in machine by name, or a file by path (a name with a slash or ending in `.toml`).
     pub fn find(name: &str) -> Result<Self, ConfigError> {
-        Self::parse(&Self::file(name)?, name)
+        Ok(Self::parse(&Self::file(name)?, name)?.named_apart(name))
     }
 
     /// The same machine as a user-level simulator sees it: system calls and page faults are those
