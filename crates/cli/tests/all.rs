@@ -1,5 +1,6 @@
 //! The command as its users see it. One test program for all files, to keep linking short.
 
+mod answers;
 mod blocks;
 mod commands;
 mod common;

@@ -52,7 +52,7 @@ fn a_static_program_is_warned_of_and_measured_all_the_same() {
     assert_eq!(output.status.code(), Some(3));
     let error = String::from_utf8(output.stderr).unwrap();
     mentions(&error, &["statically linked", "allocator cannot be replaced"]);
-    mentions(&document["warnings"].to_string(), &["statically linked"]);
+    mentions(&document["unmeasured"].to_string(), &["statically linked"]);
     check_run(&document);
     assert_eq!(number(&document, "configurations/0/malloc/calls"), 0);
 }

@@ -34,6 +34,23 @@ struct Item {
 }
 
 impl Decoder {
+    /// The instructions of a block that count in [`Block::unknown`], by mnemonic and number of
+    /// bytes; markers are none.
+    pub fn unknown(&self, def: &BlockDef) -> Vec<String> {
+        let mut factory = InstructionInfoFactory::new();
+        let mut context = Context::default();
+        let mut name = |item: &Item| {
+            if item.insn.is_invalid() {
+                return Some("bytes that are no valid instruction".to_owned());
+            }
+            let operands = Operands::of(&item.insn, &mut factory, &mut context);
+            let key = Key::of(&item.insn, item.has_immediate);
+            let unknown = emit::emit(&self.table, &item.insn, key, &operands).unknown;
+            unknown.then(|| format!("{:?}", item.insn.mnemonic()).to_lowercase())
+        };
+        split(def).iter().filter_map(&mut name).collect()
+    }
+
     /// A decoder for a family whose instruction cache has lines of `line` bytes.
     pub fn new(family: &'static Family, line: u64) -> Decoder {
         Decoder { table: InstructionTable::of(family), line }

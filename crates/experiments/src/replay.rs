@@ -37,11 +37,11 @@ impl Recording {
             ..target::begin(header.program.clone(), header.args.clone())
         };
         let mut finished = session::simulate(run, source, what, rows, monitor)?;
-        session::explain(&mut finished.run, parameters.own_allocator.as_deref());
         if let Some(cut) = source.truncated() {
             finished.run.complete = false;
             finished.run.warnings.push(format!("{cut}; replayed up to there."));
         }
+        session::explain(&mut finished.run, parameters.own_allocator.as_deref());
         rows.finish(&finished.run);
         Ok(finished)
     }

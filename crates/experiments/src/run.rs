@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use launch::Launched;
-use results::{Exit, Run};
+use results::Exit;
 use sim::{ConfigSpec, Plan};
 use stream::live::{Fate, LiveCounts};
 
@@ -46,8 +46,9 @@ pub fn simulate(
     let fate = end(&mut launched, &finished, monitor)?;
     monitor.program_ended();
     let ending = conclude(&mut finished, fate, counts, monitor);
-    if finished.run.instructions == 0 && finished.error.is_none() && !finished.interrupted {
-        return Err(never_ran(&finished.run, fate));
+    if let (Some(error), 0) = (&finished.error, finished.run.instructions) {
+        // The program never ran: there is nothing to report, and nothing is lost.
+        return Err(Failure::failed(error.to_string()));
     }
     session::explain(&mut finished.run, own_allocator);
     if let Some(failure) = companion.and_then(Companion::finish).filter(|_| !finished.interrupted) {
@@ -89,20 +90,6 @@ pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
     }
     launched.kill()?;
     launched.wait()
-}
-
-/// QEMU ended before the program's first instruction.
-fn never_ran(run: &Run, fate: Fate) -> Failure {
-    let how = match fate {
-        Fate::Exited(code) => format!("exit status {code}"),
-        Fate::Killed(signal) => format!("signal {signal}"),
-        Fate::Running | Fate::Unknown => "unknown status".to_owned(),
-    };
-    Failure::failed(format!(
-        "{}: QEMU ended before the program's first instruction ({how}); what it printed says why: \
-         most often its plugin could not be loaded, which `make build` renews",
-        run.program
-    ))
 }
 
 /// Adds how the program ended.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use accel::Checks;
 use results::Run;
 use results::store::{Store, StoreError};
+use results::text::number::count;
 use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stream::{Source, StreamError};
 
@@ -166,6 +167,31 @@ fn changed_machines(specs: &[ConfigSpec]) -> Vec<String> {
     all
 }
 
+/// Unknown instructions that a warning names.
+const UNKNOWN_NAMED: usize = 4;
+
+/// Names the instructions that have no entry in the instruction table.
+fn unknown_instructions(facts: &StreamFacts) -> Option<String> {
+    let all = &facts.unknown_instructions;
+    let executed = all.iter().map(|(_, times)| times).sum::<u64>();
+    if executed == 0 {
+        return None;
+    }
+    let named = all.iter().take(UNKNOWN_NAMED);
+    let named: Vec<String> =
+        named.map(|(name, times)| format!("{name} ({})", count(*times))).collect();
+    let more = match all.len().saturating_sub(UNKNOWN_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "not in the instruction table, counted as one uop of one cycle each: {}{more}, {:.4} % of the \
+         executed instructions.",
+        named.join(", "),
+        100.0 * executed as f64 / facts.instructions.max(1) as f64
+    ))
+}
+
 /// Why nothing was measured at all, as far as the plan says it.
 fn nothing_measured(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<String> {
     if plan.max == Some(0) {
@@ -229,15 +255,5 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
         run.warnings.push("interrupted: the figures cover what ran until then.".into());
     }
     run.unmeasured = nothing_measured(plan, facts, samples);
-    if facts.unknown_instructions > 0 {
-        run.warnings.push(match facts.unknown_instructions {
-            1 => "1 instruction of the code is not in the instruction table; it counts as one uop \
-                  of one cycle."
-                .to_owned(),
-            many => format!(
-                "{many} instructions of the code are not in the instruction table; each counts as \
-                 one uop of one cycle."
-            ),
-        });
-    }
+    run.warnings.extend(unknown_instructions(facts));
 }

@@ -7,6 +7,7 @@
 //! address. A repeated string instruction runs all its iterations within one execution of its
 //! block: the addresses of the further iterations follow those of the operands.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use decode::{Block, Decoder};
@@ -34,7 +35,12 @@ const INSTRUCTION_MAX: u64 = 15;
 struct Known {
     block: Arc<Block>,
     instructions: u64,
-    has_roi: bool,
+    /// Something happens when it is entered: a region of interest, or instructions that are not
+    /// in the instruction table.
+    watched: bool,
+    unknown: Vec<String>,
+    /// Times that it was entered, counted if there are unknown instructions in it.
+    entered: u64,
     /// Address of the repeated string instruction, if the block consists only of one.
     repeats: u64,
     ends_with_repeat: u64,
@@ -57,8 +63,6 @@ pub struct Aligner {
     repeating: u64,
     /// Memory events for which no operand was left, except pieces of wide accesses.
     pub extra_accesses: u64,
-    /// Instructions that could not be decoded, counted once per block.
-    pub unknown_instructions: u64,
     /// Threads seen.
     pub threads: u64,
     /// Switches between threads.
@@ -81,7 +85,6 @@ impl Aligner {
             open: None,
             repeating: 0,
             extra_accesses: 0,
-            unknown_instructions: 0,
             threads: 0,
             context_switches: 0,
             forks: 0,
@@ -159,13 +162,18 @@ impl Aligner {
             }
             let variants = variants(&self.decoders, def);
             let Some(block) = variants.first() else { continue };
-            self.unknown_instructions += u64::from(block.unknown);
+            let unknown = match block.unknown {
+                0 => Vec::new(),
+                _ => self.decoders.first().map_or(Vec::new(), |decoder| decoder.unknown(def)),
+            };
             let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
             let last_repeat = block.insns.last().filter(|insn| insn.rep);
             let ends = last_repeat.map_or(0, |insn| block.addr + u64::from(insn.offset));
             self.known.push(Known {
                 instructions: u64::from(block.insn_count),
-                has_roi: block.markers.iter().any(|m| roi(m.op)),
+                watched: !unknown.is_empty() || block.markers.iter().any(|m| roi(m.op)),
+                unknown,
+                entered: 0,
                 repeats: if block.insns.len() == 1 { ends } else { 0 },
                 ends_with_repeat: ends,
                 block: Arc::clone(block),
@@ -203,11 +211,11 @@ impl Aligner {
         let operands = known.block.mem_operands.len();
         let continues = known.repeats != 0 && known.repeats == self.repeating;
         let instructions = if continues { 0 } else { known.instructions };
-        let has_roi = known.has_roi;
+        let watched = known.watched;
         self.repeating = known.ends_with_repeat;
         self.close(addr, batch);
-        if has_roi {
-            self.regions(id, planner, batch);
+        if watched {
+            self.watched(id, planner, batch);
         }
         planner.advance(instructions, &mut batch.items);
         let first_address = batch.addresses.len();
@@ -218,14 +226,31 @@ impl Aligner {
 
     /// Region-of-interest markers take effect at the start of their block.
     #[cold]
-    fn regions(&self, id: u32, planner: &mut Planner, batch: &mut Batch) {
-        for marker in &self.known[id as usize].block.markers {
+    fn watched(&mut self, id: u32, planner: &mut Planner, batch: &mut Batch) {
+        let known = &mut self.known[id as usize];
+        known.entered += 1;
+        for marker in &known.block.markers {
             match marker.op {
                 MarkerOp::RoiBegin => planner.roi_begin(&mut batch.items),
                 MarkerOp::RoiEnd => planner.roi_end(),
                 _ => {}
             }
         }
+    }
+
+    /// Instructions that are not in the instruction table, with how often they were executed, the
+    /// most frequent first.
+    pub fn unknown(&self) -> Vec<(String, u64)> {
+        let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+        for known in &self.known {
+            for name in &known.unknown {
+                *all.entry(name).or_default() += known.entered;
+            }
+        }
+        let mut all: Vec<_> =
+            all.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
+        all.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        all
     }
 
     #[inline(always)]

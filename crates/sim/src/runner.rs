@@ -57,8 +57,9 @@ pub struct StreamFacts {
     pub exit: Option<u64>,
     /// Memory accesses beyond what the decoded instructions explain.
     pub extra_accesses: u64,
-    /// Instructions that are not in the instruction table, counted once per block.
-    pub unknown_instructions: u64,
+    /// Instructions that are not in the instruction table, with how often they were executed, the
+    /// most frequent first.
+    pub unknown_instructions: Vec<(String, u64)>,
     /// The end of the plan was reached before the end of the stream.
     pub stopped_early: bool,
     /// The user stopped it.
@@ -216,7 +217,7 @@ fn feed(
     facts.execs = aligner.execs;
     facts.exit = aligner.exit;
     facts.extra_accesses = aligner.extra_accesses;
-    facts.unknown_instructions = aligner.unknown_instructions;
+    facts.unknown_instructions = aligner.unknown();
     (facts, error)
 }
 

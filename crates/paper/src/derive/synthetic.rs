@@ -1,6 +1,6 @@
 //! Synthetic runs for tests: every malloc call of a configuration takes the same time.
 
-use results::{CallKind, Configuration, Run};
+use results::{CallKind, Configuration, Role, Run};
 
 use crate::needs::{BASELINE, LIMIT};
 use crate::study::{Measured, Study};
@@ -12,15 +12,15 @@ pub const CALLS: u64 = 10;
 /// A configuration whose malloc calls take these numbers of cycles, in a program with 1,000 other
 /// cycles.
 pub fn configuration(name: &str, latencies: &[u64]) -> Configuration {
-    let accelerator = match name {
-        BASELINE => "none",
-        name if name.starts_with(LIMIT) => "limit",
-        _ => "mallacc",
+    let role = match name {
+        BASELINE => Role::Baseline,
+        LIMIT => Role::Limit,
+        _ => Role::Candidate,
     };
     let mut item = Configuration {
         name: name.into(),
         machine: "haswell".into(),
-        accelerator: accelerator.into(),
+        role,
         instructions: 1000,
         ..Configuration::default()
     };
