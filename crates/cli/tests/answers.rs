@@ -107,6 +107,45 @@ fn a_changed_machine_has_a_name_of_its_own_and_its_changes_are_listed() {
     assert!(text.contains(changed), "{text}");
 }
 
+#[test]
+fn a_deterministic_run_executes_the_same_instructions_in_every_environment() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let Some(program) = bench.compile("plain", ALLOCATES, &[]) else { return };
+    let long = "x".repeat(5000);
+    let many: Vec<(String, String)> =
+        (0..10).map(|number| (format!("A{number}"), "v".to_owned())).collect();
+    let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    let environments = [
+        own(&[]),
+        own(&[("A", "1")]),
+        own(&[("AB", "12"), ("C", "3")]),
+        own(&[("B", &long)]),
+        many,
+    ];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let cycles = environments.map(|environment| {
+        let options = ["run", "--deterministic", "--no-store", "--quiet", "--format", "json"];
+        let place = bench.path("report.json").display().to_string();
+        let rest = ["--config", "none", "--output", &place, "--", &program];
+        let mut command = bench.command(&[&options[..], &rest].concat());
+        let status = command.env_clear().env("PATH", &path).envs(environment).status().unwrap();
+        assert!(status.success());
+        let document: Value =
+            serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap();
+        let figure = |name: &str| configurations(&document)[0][name].as_u64().unwrap();
+        (figure("instructions"), figure("cycles"))
+    });
+    assert!(cycles.iter().all(|found| found.0 == cycles[0].0), "{cycles:?}");
+    // What the linker reads in the variables moves a branch or a line of the cache here and there.
+    let apart = |found: &(u64, u64)| found.1.abs_diff(cycles[0].1) as f64 / cycles[0].1 as f64;
+    assert!(cycles.iter().all(|found| apart(found) < 0.005), "{cycles:?}");
+}
+
 fn roles(document: &Value) -> Vec<(&str, &str)> {
     configurations(document)
         .iter()

@@ -14,6 +14,9 @@ pub const RING: &str = "MALLACC_RING";
 pub const FOLLOW: &str = "MALLACC_FOLLOW";
 /// Pads the environment to a round size in deterministic runs.
 pub const PAD: &str = "MALLACC_PAD";
+/// Begins the names of the variables that pad it to a round number of variables. A search for any
+/// usual name passes them by at the first character, as it does most variables of a user.
+const FILLER: &str = ".";
 /// Separates the words of [`FOLLOW`]: ASCII's unit separator.
 pub const SEPARATOR: &str = "\x1f";
 
@@ -23,6 +26,11 @@ const SEEDS: [&str; 4] =
 
 /// The size of a deterministic run's environment on the guest's stack is a multiple of this.
 const ROUND: usize = 16 << 10;
+/// The number of its variables is a multiple of this: programs search all of them, and the array of
+/// pointers to them lies on the stack too.
+const ROUND_VARIABLES: usize = 64;
+/// The characters of their names are a multiple of this.
+const ROUND_NAMES: usize = 1 << 10;
 /// Size of a variable besides its text: the pointer to it.
 const POINTER: usize = 8;
 
@@ -74,11 +82,24 @@ pub fn build(
 }
 
 impl Environment {
-    /// Adds the variable that pads the environment to a round size, so that the guest's stack
-    /// begins at the same address whatever the user's variables are. `shift` more bytes move the
-    /// stack down by that amount.
+    /// Adds variables that pad the environment to a round number of bytes and of variables, so that
+    /// the guest's stack begins at the same address and looks the same whatever the user's
+    /// variables are. `shift` more bytes move the stack down by that amount.
     pub fn pad(&mut self, shift: usize) {
-        self.inherited.remove(OsStr::new(PAD));
+        let padding = |name: &OsStr| name == PAD || name.as_bytes().starts_with(FILLER.as_bytes());
+        self.inherited.retain(|name, _| !padding(name));
+        let count = self.inherited.len() + self.guest_only.len() + 1;
+        for number in count..count.next_multiple_of(ROUND_VARIABLES) {
+            self.inherited.insert(format!("{FILLER}{number:02}").into(), OsString::new());
+        }
+        // The dynamic linker reads every name to its end.
+        let names = self.inherited.keys().chain(self.guest_only.keys());
+        let length: usize = names.map(|name| name.len()).sum();
+        let first = format!("{FILLER}{count:02}");
+        if self.inherited.remove(OsStr::new(&first)).is_some() {
+            let more = length.next_multiple_of(ROUND_NAMES) - length;
+            self.inherited.insert((first + &"-".repeat(more)).into(), OsString::new());
+        }
         let texts = self.inherited.iter().chain(&self.guest_only);
         // Name, equals sign, value, terminating zero, pointer.
         let used: usize = texts.map(|(n, v)| n.len() + v.len() + 2 + POINTER).sum();
@@ -138,6 +159,21 @@ mod tests {
                 built.pad(shift);
                 assert_eq!(size(&built) % ROUND, shift, "{length}");
             }
+        }
+    }
+
+    #[test]
+    fn padding_makes_every_environment_a_round_number_of_variables() {
+        for count in [0, 1, 50, 60, 120] {
+            let names: Vec<String> = (0..count).map(|number| format!("V{number}")).collect();
+            let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+            let mut built = build(user(&pairs), &[], Some(Path::new("/l.so")), Some(0));
+            built.pad(0);
+            let all = built.inherited.len() + built.guest_only.len();
+            assert_eq!((all % ROUND_VARIABLES, size(&built) % ROUND), (0, 0), "{count}");
+            let before = built.inherited.clone();
+            built.pad(0);
+            assert_eq!(built.inherited, before, "a program that executes another pads once");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Figure, Kind, Meaning, Schema};
+use stats::{Kind, Meaning, Schema};
 
 use super::grid::Grid;
 use super::histogram::histogram;
@@ -61,21 +61,29 @@ fn stacks(run: &Run, style: &Style) -> Vec<String> {
 /// Misses of everything that can miss, and the hit rates that have a label.
 fn misses(run: &Run, style: &Style) -> Option<String> {
     let (schema, items) = (run.groups(), figures(run));
-    let mut rates = meaning(&schema, Meaning::MissRate);
-    let named = |(_, _, figure): &(String, Placed, &Figure<String>)| figure.label.is_some();
-    rates.extend(meaning(&schema, Meaning::HitRate).into_iter().filter(named));
-    rates.retain(|(_, group, _)| items.iter().any(|item| item.has(&group.path)));
-    if rates.is_empty() {
-        return None;
-    }
     let mut grid = Grid::new(names(run));
-    grid.heading("misses per 1,000 instructions");
-    for (label, group, figure) in &rates {
-        let value = |item: &GroupFigures| item.value(&group.path, &figure.name);
-        let cells = items.iter().map(|item| number::value(value(item), figure.unit));
-        grid.row(format!("  {label}"), cells);
+    let mut empty = true;
+    let headings =
+        [(Meaning::MissRate, "misses per 1,000 instructions"), (Meaning::HitRate, "hit rates")];
+    for (wanted, heading) in headings {
+        let mut rates = meaning(&schema, wanted);
+        // Every hit rate is the complement of a miss rate but those that have a label.
+        rates.retain(|(_, group, figure)| {
+            let counted = items.iter().any(|item| item.has(&group.path));
+            counted && (wanted == Meaning::MissRate || figure.label.is_some())
+        });
+        if rates.is_empty() {
+            continue;
+        }
+        empty = false;
+        grid.heading(heading);
+        for (label, group, figure) in &rates {
+            let value = |item: &GroupFigures| item.value(&group.path, &figure.name);
+            let cells = items.iter().map(|item| number::value(value(item), figure.unit));
+            grid.row(format!("  {label}"), cells);
+        }
     }
-    Some(grid.render(style))
+    (!empty).then(|| grid.render(style))
 }
 
 /// A table per kind of group, with a column for each configuration that has such a group.
