@@ -148,13 +148,9 @@ fn gain(speedup: Value) -> String {
         return format!("not measurably faster ({})", number::change(speedup));
     }
     let size = percent.value.abs();
-    let decimals = match size {
-        10.0.. => 0,
-        0.1.. => 1,
-        _ => 2,
-    };
+    let decimals = usize::from(size < 10.0);
     let text = number::fixed(size, decimals);
-    if text == "0.00" {
+    if text == "0.0" {
         return "neither faster nor slower".into();
     }
     let interval = percent.half_width.map(|half| format!(" (±{half:.decimals$} %)"));
