@@ -1,8 +1,7 @@
 //! The limit study: marked steps take no time at all (paper, section 5; corrections in the model's
-//! notes: a pop still prefetches the popped object, as touching it does in software). It is no upper
-//! bound: the rest of a call keeps its cost, and an accelerator that prefetches can beat it. With
-//! `all`, whole calls take no time: from `CALL_BEGIN` to `CALL_END` nothing is executed but by the
-//! program.
+//! notes: a pop still prefetches the popped object, as touching it does in software). It is not an
+//! upper bound: the rest of a call keeps its cost, and an accelerator that prefetches can beat it.
+//! With `all`, whole calls take no time: the core executes nothing from `CALL_BEGIN` to `CALL_END`.
 
 use decode::Reg;
 use params::{ConfigError, Param, ParamDoc, params, toml};

@@ -20,7 +20,8 @@ const ALLOCATES: &str = "#include <stdlib.h>\nint main(void) {\n  for (int i = 0
                          free(malloc(16 + i % 64));\n  return 0;\n}\n";
 /// One with an allocator of its own, which hands out memory and never takes it back.
 const OWN: &str = "#include <stddef.h>\nstatic char heap[1 << 20];\nstatic size_t used;\n\
-                   void *malloc(size_t n) { void *p = heap + used; used += n + 15 & ~15ul; return p; }\n\
+                   void *malloc(size_t n) {\n  void *p = heap + used;\n\
+                   \x20 used += n + 15 & ~15ul;\n  return p;\n}\n\
                    void free(void *p) { (void)p; }\n\
                    int main(void) { for (int i = 0; i < 400; i++) free(malloc(24)); return 0; }\n";
 

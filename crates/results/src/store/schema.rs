@@ -111,7 +111,8 @@ CREATE TABLE declarations (
 ALTER TABLE runs ADD COLUMN declarations INTEGER REFERENCES declarations(id);
 ";
 
-/// What each configuration is in its run, and why a run has no calls. Ablations were told by their names until here.
+/// What each configuration is in its run, and why a run has no calls. Until this version, ablations
+/// were told apart by their names.
 const V3: &str = "
 ALTER TABLE runs ADD COLUMN unmeasured TEXT;
 ALTER TABLE configurations ADD COLUMN role TEXT NOT NULL DEFAULT 'candidate';
