@@ -68,7 +68,7 @@ fn moved(run: &Run, subject: &Configuration) -> Option<String> {
     let whole = find(CONFIGURATION, "allocator_speedup")?.value(subject, &context);
     Some(format!(
         "With {}, {} becomes faster and {} slower. Calls are timed from retirement to retirement, \
-         which moves time between neighbouring calls: only the whole allocator ({}) gains.",
+         which moves time between neighbouring calls: the allocator as a whole ({}) counts.",
         subject.name,
         faster.name(),
         slower.name(),
