@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use accel::Checks;
-use results::Run;
 use results::store::{Store, StoreError};
 use results::text::number::count;
+use results::{Configuration, Run};
 use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stream::{Source, StreamError};
 
@@ -131,6 +131,8 @@ pub fn simulate(
         run.configurations.push(fill::configuration(spec, &outcome, index));
         rows.configuration(index, &run);
     }
+    let unknown = unknown_instructions(&outcome.facts, run.configurations.first());
+    run.warnings.extend(unknown);
     rows.finish(&run);
     let mut checks = Vec::new();
     add_checks(&mut checks, outcome.measured.iter().map(|measured| measured.checks));
@@ -170,8 +172,12 @@ fn changed_machines(specs: &[ConfigSpec]) -> Vec<String> {
 /// Unknown instructions that a warning names.
 const UNKNOWN_NAMED: usize = 4;
 
-/// Names the instructions that have no entry in the instruction table.
-fn unknown_instructions(facts: &StreamFacts) -> Option<String> {
+/// Cycles of an instruction that would be slow, for saying what unknown ones could change.
+const SLOW_CYCLES: f64 = 100.0;
+
+/// Names the instructions that have no entry in the instruction table, and what share of the cycles
+/// of a configuration they could make up.
+fn unknown_instructions(facts: &StreamFacts, item: Option<&Configuration>) -> Option<String> {
     let all = &facts.unknown_instructions;
     let executed = all.iter().map(|(_, times)| times).sum::<u64>();
     if executed == 0 {
@@ -184,11 +190,13 @@ fn unknown_instructions(facts: &StreamFacts) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
+    let share = executed as f64 / facts.instructions.max(1) as f64;
+    let ipc = item.map_or(0.0, |item| item.instructions as f64 / item.cycles.max(1) as f64);
     Some(format!(
-        "not in the instruction table, counted as one uop of one cycle each: {}{more}, {:.4} % of the \
-         executed instructions.",
+        "not in the instruction table, counted as one uop of one cycle each: {}{more}. If each took \
+         {SLOW_CYCLES} cycles, that would be {:.4} % of all cycles.",
         named.join(", "),
-        100.0 * executed as f64 / facts.instructions.max(1) as f64
+        100.0 * share * SLOW_CYCLES * ipc
     ))
 }
 
@@ -255,5 +263,4 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
         run.warnings.push("interrupted: the figures cover what ran until then.".into());
     }
     run.unmeasured = nothing_measured(plan, facts, samples);
-    run.warnings.extend(unknown_instructions(facts));
 }

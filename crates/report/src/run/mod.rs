@@ -71,6 +71,11 @@ fn short(text: &str, letters: usize) -> String {
     text.chars().take(letters - 1).chain(['…']).collect()
 }
 
+/// The program without the folders it lies in.
+fn program_name(run: &Run) -> &str {
+    run.program.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&run.program)
+}
+
 /// Number of characters of a command that fit in a heading.
 const HEADING_LETTERS: usize = 160;
 
@@ -115,7 +120,7 @@ fn several(runs: &[Run]) -> String {
         }
         intro.push(Html::tag("p", &[("class", "mono")], &short(&command(run), HEADING_LETTERS)));
         intro.push(summary::under_the_headline(run));
-        let title = format!("{}: {}", upper(&name.text), short(&run.program, 60));
+        let title = format!("{}: {}", upper(&name.text), short(program_name(run), 60));
         page.section(1, &name.id, title, intro);
         for (id, title, body) in sections(run, name) {
             page.section(2, &format!("{}-{id}", name.id), title, body);

@@ -6,7 +6,7 @@ use results::{Configuration, Run};
 
 use super::entries::{Sweep, axes, line, sweeps};
 use super::figures::{bar, calls, change, program, share};
-use super::{Name, short};
+use super::{Name, program_name, short};
 use crate::chart::{Axis, Bars, Group, LineChart, Look, figure, side_by_side};
 use crate::data::Format;
 use crate::html::Html;
@@ -34,9 +34,9 @@ pub fn sentences(runs: &[Run]) -> Vec<String> {
             "Speedups of the program over {} runs: from {} ({}) to {} ({}).",
             all.len(),
             show(least.0),
-            short(&least.1.program, LABEL_LETTERS),
+            short(program_name(least.1), LABEL_LETTERS),
             show(most.0),
-            short(&most.1.program, LABEL_LETTERS),
+            short(program_name(most.1), LABEL_LETTERS),
         ),
         "Each run's figure is that of the accelerator it is about, over the baseline; malloc stands \
          for the kind of call that allocates most often."
@@ -53,7 +53,7 @@ fn malloc(run: &Run, item: &Configuration, name: &str) -> Value {
 pub fn body(runs: &[Run], names: &[Name]) -> Html {
     let file = |what: &str| format!("mallacc-runs-{what}.csv");
     let label = |(run, name): (&Run, &Name)| {
-        format!("{} ({})", short(&run.program, LABEL_LETTERS), name.text)
+        format!("{} ({})", short(program_name(run), LABEL_LETTERS), name.text)
     };
     let labels: Vec<String> = runs.iter().zip(names).map(label).collect();
     let mut figures = vec![
@@ -145,7 +145,7 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
     );
     for (run, name) in runs.iter().zip(names) {
         let link = format!("#{}", name.id);
-        let link = Html::tag("a", &[("href", &link)], &short(&run.program, LABEL_LETTERS));
+        let link = Html::tag("a", &[("href", &link)], &short(program_name(run), LABEL_LETTERS));
         let mut cells = vec![link, Html::text(&number::short_count(run.instructions))];
         let chosen = run.headline_configuration();
         let base = chosen.and_then(|item| run.baseline_of(item)).or(run.configurations.first());

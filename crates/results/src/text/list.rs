@@ -40,7 +40,7 @@ pub fn list(runs: &[Run], style: &Style) -> String {
         table.row(row);
     }
     let mut text = table.text(&Layout { width: usize::MAX, ..style.layout() });
-    text += "program, alloc(ator), malloc: speedup by the run's first accelerator.\n";
+    text += "Speedups by the accelerator that a run is about; alloc.: the whole allocator.\n";
     style.finish(text)
 }
 
