@@ -15,15 +15,15 @@ PYTHON_TOOLS := $(TARGET)/python
 # Every command that the build, the tests and the demo need, with its Debian package.
 NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
 # What tests would skip without, and what lint-python needs, beside the workloads.
-TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils python3-venv
+TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip \
   redis-server
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-sma traces build guest demo \
-        check test nightly test-guest test-rust test-pops test-rtl rtl-setup test-long test-repeats area bench lint \
-        lint-python clean install
+.PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma \
+        traces build guest demo check test nightly test-guest test-rust test-pops test-rtl \
+        rtl-setup test-long test-repeats area bench lint lint-python clean install
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
@@ -31,6 +31,7 @@ help:
 	@echo 'setup-tests      the same, and what tests skip without: a browser, valgrind, llvm-mca'
 	@echo 'setup-study      install the programs of the SMA study'
 	@echo 'setup-tables     install what instruction tables are made with'
+	@echo 'setup-lint       install what lint needs: clang-format, python3-venv'
 	@echo 'setup-sma        install what SMA is profiled and cross-compiled with'
 	@echo 'traces           record their allocations into ./traces'
 	@echo 'build            the guest allocator, the command and the QEMU plugin'
@@ -61,8 +62,9 @@ setup-workloads: PACKAGES := $(WORKLOAD_PACKAGES)
 setup-tests: PACKAGES := $(WORKLOAD_PACKAGES) $(TEST_PACKAGES)
 setup-study: PACKAGES := $(STUDY_PACKAGES)
 setup-tables: PACKAGES := llvm-22 python3
+setup-lint: PACKAGES := clang-format python3-venv
 setup-sma: PACKAGES := valgrind gcc-arm-none-eabi gcc-riscv64-unknown-elf
-setup-tests setup-workloads setup-study setup-tables setup-sma:
+setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma:
 	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
@@ -124,7 +126,7 @@ nightly: test-long test-repeats
 bench: build
 	@python3 bench/run.py $(MALLACC)
 
-lint: lint-python
+lint: setup-lint lint-python
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -j $(JOBS) -- -D warnings
 	cd guest && clang-format --dry-run --Werror */*.h */*.cc
@@ -133,7 +135,7 @@ lint: lint-python
 # Installed again when the versions change.
 $(PYTHON_TOOLS)/installed: tools/requirements.txt
 	@python3 -m venv $(PYTHON_TOOLS) || { \
-	  echo 'make: no virtual environment can be made; run make setup-tests'; exit 1; }
+	  echo 'make: no virtual environment can be made; run make setup-lint'; exit 1; }
 	$(PYTHON_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 

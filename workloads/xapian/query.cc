@@ -38,8 +38,9 @@ static int index(const std::string& directory, const std::string& file) {
 }
 
 static int search(const std::string& directory, int count) {
-  const std::vector<std::string> words = {"malloc", "cache", "entry", "size", "class", "list",
-                                          "pointer", "hardware", "allocator", "region", "object"};
+  const std::vector<std::string> words = {"malloc",    "cache",  "entry",   "size",
+                                          "class",     "list",   "pointer", "hardware",
+                                          "allocator", "region", "object"};
   Xapian::Database database(directory);
   Xapian::QueryParser parser;
   parser.set_stemmer(Xapian::Stem("en"));
