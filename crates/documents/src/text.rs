@@ -29,6 +29,12 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     lines.join("\n").replace(NO_BREAK, " ")
 }
 
+/// The same text with a capital letter at its beginning.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 /// The space that is no place to break a line.
 const NO_BREAK: char = '\u{a0}';
 

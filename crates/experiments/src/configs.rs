@@ -20,7 +20,6 @@ pub fn from_args(args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     }
     // What the user names first is what he asks about. Without a word from him it is the most
     // capable one of the usual ones, which come in the order of their sizes.
-    let is_candidate = |(_, choice): &(String, Choice)| choice.role() == Role::Candidate;
     let subject = match args.configs.is_empty() {
         true => choices.iter().rposition(is_candidate),
         false => choices.iter().position(is_candidate),
@@ -35,8 +34,12 @@ pub fn from_args(args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
 /// limit.
 pub fn sweep(entries: &Entries, args: &Selection) -> Result<Vec<ConfigSpec>, Failure> {
     let choices: Vec<_> = named(accel::registry::sweep(&entries.0)).collect();
-    let subject = choices.iter().rposition(|(_, choice)| choice.role() == Role::Candidate);
+    let subject = choices.iter().rposition(is_candidate);
     on_machines(&args.machines, choices, subject)
+}
+
+fn is_candidate((_, choice): &(String, Choice)) -> bool {
+    choice.role() == Role::Candidate
 }
 
 fn named(choices: Vec<Choice>) -> impl Iterator<Item = (String, Choice)> {

@@ -9,6 +9,7 @@ use results::text::number::count;
 use results::{Configuration, Run};
 use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stream::{Source, StreamError};
+use uarch::Machine;
 
 use crate::error::Failure;
 use crate::fill;
@@ -150,23 +151,25 @@ const CHANGES_NAMED: usize = 6;
 
 /// Says of each machine that is none of the built-in ones how it differs from the nearest.
 fn changed_machines(specs: &[ConfigSpec]) -> Vec<String> {
-    let mut said: Vec<&str> = Vec::new();
-    let mut all = Vec::new();
-    for machine in specs.iter().map(|spec| &spec.machine) {
-        if said.contains(&machine.name.as_str()) {
-            continue;
-        }
-        said.push(&machine.name);
-        let Some(changes) = machine.changes() else { continue };
-        let (named, rest) = changes.changed.split_at(changes.changed.len().min(CHANGES_NAMED));
-        let more = match rest.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let (name, base) = (&machine.name, &changes.base);
-        all.push(format!("machine {name} is {base} with {}{more}.", named.join(", ")));
+    // The configurations of a machine stand together.
+    let mut machines: Vec<&Machine> = specs.iter().map(|spec| &spec.machine).collect();
+    machines.dedup_by_key(|machine| &machine.name);
+    let changed = machines.into_iter().filter_map(|machine| Some((machine, machine.changes()?)));
+    changed
+        .map(|(machine, changes)| {
+            let named = first_of(&changes.changed, CHANGES_NAMED);
+            format!("machine {} is {} with {named}.", machine.name, changes.base)
+        })
+        .collect()
+}
+
+/// At most `most` of these, and how many there are more.
+fn first_of(all: &[String], most: usize) -> String {
+    let named = all[..all.len().min(most)].join(", ");
+    match all.len().saturating_sub(most) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
-    all
 }
 
 /// Unknown instructions that a warning names.
@@ -183,19 +186,14 @@ fn unknown_instructions(facts: &StreamFacts, item: Option<&Configuration>) -> Op
     if executed == 0 {
         return None;
     }
-    let named = all.iter().take(UNKNOWN_NAMED);
     let named: Vec<String> =
-        named.map(|(name, times)| format!("{name} ({})", count(*times))).collect();
-    let more = match all.len().saturating_sub(UNKNOWN_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+        all.iter().map(|(name, times)| format!("{name} ({})", count(*times))).collect();
     let share = executed as f64 / facts.instructions.max(1) as f64;
     let ipc = item.map_or(0.0, |item| item.instructions as f64 / item.cycles.max(1) as f64);
     Some(format!(
-        "not in the instruction table, counted as one uop of one cycle each: {}{more}. If each took \
+        "not in the instruction table, counted as one uop of one cycle each: {}. If each took \
          {SLOW_CYCLES} cycles, that would be {:.4} % of all cycles.",
-        named.join(", "),
+        first_of(&named, UNKNOWN_NAMED),
         100.0 * share * SLOW_CYCLES * ipc
     ))
 }

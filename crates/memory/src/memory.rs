@@ -138,7 +138,10 @@ impl<M: Mapping> Memory<M> {
     /// on a hit.
     #[inline]
     pub fn fetch(&mut self, addr: u64, cycle: u64) -> Access {
-        self.fetch_as::<true>(addr, cycle)
+        let caches = &mut self.caches;
+        let t = self.translation.code::<true>(addr, cycle, caches);
+        let (ready, level) = caches.fetch::<true>(addr >> self.line_shift, t.cycle);
+        Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
     /// [`Memory::fetch`] without times.
@@ -152,7 +155,7 @@ impl<M: Mapping> Memory<M> {
     /// a fault (`ready` is its own cycle, and nothing is filled).
     pub fn fetch_wrong_path(&mut self, addr: u64, cycle: u64) -> Access {
         if self.translation.touched(addr, &self.caches.shared) {
-            return self.fetch_as::<true>(addr, cycle);
+            return self.fetch(addr, cycle);
         }
         beside_the_caches(cycle)
     }
@@ -263,14 +266,6 @@ impl<M: Mapping> Memory<M> {
         // The two halves are written one after the other.
         let ready = ready.max(access.ready + 1);
         access.join(Access { ready, level, ..access })
-    }
-
-    #[inline]
-    fn fetch_as<const TIMED: bool>(&mut self, addr: u64, cycle: u64) -> Access {
-        let caches = &mut self.caches;
-        let t = self.translation.code::<TIMED>(addr, cycle, caches);
-        let (ready, level) = caches.fetch::<TIMED>(addr >> self.line_shift, t.cycle);
-        Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
     /// The antagonist: in each set of the L1D and of the private levels, invalidates the less

@@ -75,8 +75,14 @@ impl Run {
         self.main_kind_of(CallGroup::Allocation)
     }
 
-    /// The same among the kinds of a group.
-    pub fn main_kind_of(&self, group: CallGroup) -> Option<CallKind> {
+    /// The kinds that reports single out: the allocating and the freeing one with the most calls.
+    pub fn main_kinds(&self) -> Vec<CallKind> {
+        let groups = [CallGroup::Allocation, CallGroup::Deallocation];
+        groups.into_iter().filter_map(|group| self.main_kind_of(group)).collect()
+    }
+
+    /// The same as [`Run::main_kind`] among the kinds of a group.
+    fn main_kind_of(&self, group: CallGroup) -> Option<CallKind> {
         let calls = &self.configurations.first()?.calls;
         let mut best: Option<(CallKind, u64)> = None;
         for (kind, stats) in calls.iter().filter(|(kind, _)| group.contains(*kind)) {

@@ -1,7 +1,7 @@
 //! How a machine file differs from the machines that come with the program: a changed machine has a
 //! name of its own, and reports list what was changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use params::{Param, toml};
@@ -21,22 +21,22 @@ impl Machine {
     /// How this machine differs from the built-in one that is nearest; `None` if it is that one,
     /// or that one at user level.
     pub fn changes(&self) -> Option<Changes> {
-        let distances = built_in().map(|base| {
-            let at_user_level = base.clone().user_level();
-            let both =
-                [(changed(self, &base), base), (changed(self, &at_user_level), at_user_level)];
-            both.into_iter().min_by_key(|(changed, _)| changed.len())
-        });
-        let (changed, base) = distances.flatten().min_by_key(|(changed, _)| changed.len())?;
-        (!changed.is_empty()).then_some(Changes { base: base.name, changed })
+        let bases: Vec<Machine> =
+            built_in().flat_map(|base| [base.clone(), base.user_level()]).collect();
+        if bases.contains(self) {
+            return None;
+        }
+        let own = leaves(self);
+        let distances = bases.into_iter().map(|base| (changed(&own, &leaves(&base)), base.name));
+        let (changed, base) = distances.min_by_key(|(changed, _)| changed.len())?;
+        (!changed.is_empty()).then_some(Changes { base, changed })
     }
 
     /// Gives a machine that was read from `file` a name of its own if it bears that of a built-in
     /// machine which it is not.
     pub(crate) fn named_apart(mut self, file: &str) -> Self {
-        let taken = |name: &str| built_in().any(|base| base.name == name);
-        let same = built_in().any(|base| base == self);
-        if same || !taken(&self.name) {
+        let taken = |name: &str| BUILT_IN.iter().any(|(known, _)| *known == name);
+        if !taken(&self.name) || built_in().any(|base| base == self) {
             return self;
         }
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -52,10 +52,12 @@ fn built_in() -> impl Iterator<Item = Machine> {
     BUILT_IN.iter().filter_map(|(name, text)| Machine::parse(text, name).ok())
 }
 
+/// All values of a machine by path.
+type Leaves = BTreeMap<String, String>;
+
 /// Every value in which two machines differ, names apart.
-fn changed(own: &Machine, base: &Machine) -> Vec<String> {
-    let (own, base) = (leaves(own), leaves(base));
-    let paths: std::collections::BTreeSet<&String> = own.keys().chain(base.keys()).collect();
+fn changed(own: &Leaves, base: &Leaves) -> Vec<String> {
+    let paths: BTreeSet<&String> = own.keys().chain(base.keys()).collect();
     let shown = |value: Option<&String>| value.map_or("none", String::as_str).to_owned();
     paths
         .into_iter()
@@ -64,14 +66,13 @@ fn changed(own: &Machine, base: &Machine) -> Vec<String> {
         .collect()
 }
 
-/// All values by path.
-fn leaves(machine: &Machine) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
+fn leaves(machine: &Machine) -> Leaves {
+    let mut all = Leaves::new();
     collect(&mut all, "", &machine.write());
     all
 }
 
-fn collect(all: &mut BTreeMap<String, String>, path: &str, value: &toml::Value) {
+fn collect(all: &mut Leaves, path: &str, value: &toml::Value) {
     let mut inside = |key: &str, value: &toml::Value| collect(all, &params::join(path, key), value);
     match value {
         toml::Value::Table(table) => table.iter().for_each(|(key, value)| inside(key, value)),

@@ -105,7 +105,9 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 impl Machine {
     /// A built-in machine by name, or a file by path (a name with a slash or ending in `.toml`).
     pub fn find(name: &str) -> Result<Self, ConfigError> {
-        Ok(Self::parse(&Self::file(name)?, name)?.named_apart(name))
+        let machine = Self::parse(&Self::file(name)?, name)?;
+        let built_in = BUILT_IN.iter().any(|(known, _)| *known == name);
+        Ok(if built_in { machine } else { machine.named_apart(name) })
     }
 
     /// The same machine as a user-level simulator sees it: system calls and page faults are those

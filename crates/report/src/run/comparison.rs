@@ -4,7 +4,7 @@ use results::{CallKind, Run};
 use results::{csv, text};
 
 use super::Name;
-use super::figures::{bar, calls, kind_name, main_kinds, program};
+use super::figures::{bar, calls, kind_name, program};
 use super::roles::{Shown, all, main};
 use crate::chart::{Axis, Bars, Group, Look, figure, side_by_side};
 use crate::data::Format;
@@ -52,7 +52,7 @@ fn shown(run: &Run) -> Vec<Shown<'_>> {
 
 fn charts(run: &Run, name: &Name) -> Vec<Html> {
     let mut charts = Vec::new();
-    let kinds = main_kinds(run);
+    let kinds = run.main_kinds();
     let others: Vec<Shown> = shown(run).into_iter().filter(|s| !s.item.is_baseline()).collect();
     if others.iter().any(|shown| run.baseline_of(shown.item).is_some()) {
         charts.push(figure(&speedups(run, &kinds, &others), &name.file("speedups")));

@@ -1,11 +1,12 @@
 //! Every figure of every group: one table per kind.
 
+use documents::text::capitalised;
 use results::statistics::Unit;
 use results::{GroupFigures, Run, groups_of};
 use stats::Kind;
 
+use super::Name;
 use super::roles::all;
-use super::{Name, upper};
 use crate::data::{Column, Data, Datum, Format};
 use crate::html::Html;
 
@@ -54,7 +55,7 @@ fn table(run: &Run, name: &Name, kind: &Kind) -> Option<Html> {
     if data.rows.is_empty() {
         return None;
     }
-    let title = upper(&kind.head.title);
+    let title = capitalised(&kind.head.title);
     let mut details = Html::tag("summary", &[], &title);
     details.push(data.html(&title));
     let link = data.download(&title, &name.file(&kind.head.key.replace('_', "-")));

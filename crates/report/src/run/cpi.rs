@@ -1,10 +1,11 @@
 //! Stacks: how the cycles of a core are divided among causes.
 
+use documents::text::capitalised;
 use results::statistics::Value;
 use results::{Configuration, GroupFigures, Placed, Run, placed};
 
+use super::Name;
 use super::roles::{all, main};
-use super::{Name, upper};
 use crate::chart::{Axis, Bar, Bars, Group, Stack, StackRow, figure, side_by_side};
 use crate::data::Format;
 use crate::html::Html;
@@ -49,7 +50,7 @@ fn stack(run: &Run, parts: &Parts) -> Stack {
         values: per_instruction(run, item, parts),
     };
     Stack {
-        title: upper(&format!("{} per instruction by cause", unit(parts))),
+        title: capitalised(&format!("{} per instruction by cause", unit(parts))),
         note: parts.group.kind.head.about.clone(),
         rows_are: "configuration".into(),
         axis: Axis::new(format!("{} per instruction", unit(parts)), Format::Fixed(4)),
@@ -83,7 +84,7 @@ fn saved(run: &Run, parts: &Parts) -> Option<Bars> {
     groups.truncate(CAUSES_MAX);
     let unit = unit(parts);
     Some(Bars {
-        title: upper(&format!("{unit} saved, by cause")),
+        title: capitalised(&format!("{unit} saved, by cause")),
         note: "What each cause takes less than under the baseline, the largest changes first; \
                below 0 it takes more."
             .into(),

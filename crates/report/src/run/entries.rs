@@ -6,7 +6,7 @@ use results::statistics::Value;
 use results::{CallKind, Configuration, ParameterValue, Run};
 
 use super::Name;
-use super::figures::{calls, kind_name, main_kinds, program};
+use super::figures::{calls, kind_name, program};
 use crate::chart::{Axis, Guide, LineChart, Look, Point, Series, Shape, figure, side_by_side};
 use crate::data::Format;
 use crate::html::Html;
@@ -85,7 +85,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         let chart = chart(run, &sweeps, title, |item| program(run, item, statistic));
         figures.push(figure(&chart, &name.file(&format!("{what}-against-entries"))));
     }
-    for kind in main_kinds(run) {
+    for kind in run.main_kinds() {
         let id = format!("{}-against-entries", kind.name().replace('_', "-"));
         figures.push(figure(&of_calls(run, &sweeps, kind), &name.file(&id)));
     }

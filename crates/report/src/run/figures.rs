@@ -1,26 +1,15 @@
 //! Statistics of `results` by name, as the sections need them.
 
-use results::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
+pub use results::statistics::configuration_statistic as program;
+use results::statistics::{Unit, Value};
 use results::text::number;
 use results::{CallFigures, CallGroup, CallKind, Configuration, Run};
 
 use crate::chart::Bar;
 
-/// A statistic of a configuration.
-pub fn program(run: &Run, item: &Configuration, name: &str) -> Value {
-    let context = configuration_context(run, item);
-    find(CONFIGURATION, name).map_or(Value::Undefined, |found| found.value(item, &context))
-}
-
 /// A statistic of a kind of call.
 pub fn calls(run: &Run, item: &Configuration, kind: CallKind, name: &str) -> Value {
     CallFigures::of(run, item, CallGroup::Kind(kind)).value(name)
-}
-
-/// The kinds that reports single out: the allocating and the freeing kind with the most calls.
-pub fn main_kinds(run: &Run) -> Vec<CallKind> {
-    let groups = [CallGroup::Allocation, CallGroup::Deallocation];
-    groups.into_iter().filter_map(|group| run.main_kind_of(group)).collect()
 }
 
 /// A figure as a bar.

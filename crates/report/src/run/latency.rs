@@ -3,7 +3,7 @@
 use results::{CallKind, Run};
 
 use super::Name;
-use super::figures::{kind_name, main_kinds};
+use super::figures::kind_name;
 use super::roles::main;
 use crate::chart::{
     Axis, Guide, LineChart, Series, Shape, cumulative, distribution, figure, side_by_side,
@@ -13,7 +13,7 @@ use crate::html::Html;
 
 /// The section, if there were calls.
 pub fn body(run: &Run, name: &Name) -> Option<Html> {
-    let kinds = main_kinds(run);
+    let kinds = run.main_kinds();
     if kinds.is_empty() {
         return None;
     }

@@ -24,7 +24,7 @@ mod summary;
 use results::Run;
 use stats::Schema;
 
-use documents::text::keep_units;
+use documents::text::{capitalised, keep_units};
 
 use crate::html::Html;
 use crate::page::Page;
@@ -120,7 +120,7 @@ fn several(runs: &[Run]) -> String {
         }
         intro.push(Html::tag("p", &[("class", "mono")], &short(&command(run), HEADING_LETTERS)));
         intro.push(summary::under_the_headline(run));
-        let title = format!("{}: {}", upper(&name.text), short(program_name(run), 60));
+        let title = format!("{}: {}", capitalised(&name.text), short(program_name(run), 60));
         page.section(1, &name.id, title, intro);
         for (id, title, body) in sections(run, name) {
             page.section(2, &format!("{}-{id}", name.id), title, body);
@@ -133,11 +133,6 @@ fn several(runs: &[Run]) -> String {
         page.foot(foot(run));
     }
     page.render()
-}
-
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The non-empty sections of a run: id, title, body.

@@ -1,11 +1,11 @@
 //! The part below the headline: key figures, what was run, warnings.
 
-use documents::text::keep_units;
+use documents::text::{capitalised, keep_units};
 use results::statistics::{Unit, Value};
 use results::text::{self, number};
 use results::{CallKind, Run};
 
-use super::figures::{calls, kind_name, main_kinds, program, share};
+use super::figures::{calls, kind_name, program, share};
 use crate::data::Format;
 use crate::html::Html;
 
@@ -23,7 +23,7 @@ pub fn under_the_headline(run: &Run) -> Html {
         html.push(Html::tag(
             "p",
             &[("class", class), ("role", "note")],
-            &keep_units(&sentence(&text)),
+            &keep_units(&capitalised(&text)),
         ));
     }
     let tiles = tiles(run).into_iter().map(|(what, figure, beside)| {
@@ -46,12 +46,6 @@ pub fn under_the_headline(run: &Run) -> Html {
     html
 }
 
-/// A warning as it stands alone: with a capital letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
-}
-
 /// The program, then the allocator as a whole, then its calls.
 fn tiles(run: &Run) -> Vec<Tile> {
     let (Some(first), Some(kind)) = (run.configurations.first(), run.main_kind()) else {
@@ -66,7 +60,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
             let speedup = |item| program(run, item, name);
             tiles.push(faster(format!("{what} speedup"), speedup(item), limit.map(speedup)));
         }
-        for kind in main_kinds(run) {
+        for kind in run.main_kinds() {
             let per_call = |item| cycles(calls(run, item, kind, "cycles_per_call"));
             let limit = limit.map(|item| format!("limit {}", per_call(item)));
             tiles.push((
@@ -76,14 +70,14 @@ fn tiles(run: &Run) -> Vec<Tile> {
             ));
         }
     } else {
-        for kind in main_kinds(run) {
+        for kind in run.main_kinds() {
             let figure = cycles(calls(run, base, kind, "cycles_per_call"));
             tiles.push((format!("cycles per {}", kind_name(kind)), figure, base.name.clone()));
         }
     }
     tiles.push((
         "allocator's share of cycles".into(),
-        share(plain(program(run, base, "allocator_share"))),
+        share(program(run, base, "allocator_share").without_interval()),
         base.name.clone(),
     ));
     tiles.push(fast(run, kind, base));
@@ -95,7 +89,7 @@ fn faster(what: String, value: Value, limit: Option<Value>) -> Tile {
     let interval = value.half_width().map(|half| format!("±{}", Format::Percent(1).show(half)));
     let limit = limit.map(|value| format!("limit {}", number::change(value)));
     let beside: Vec<String> = interval.into_iter().chain(limit).collect();
-    (what, number::change(plain(value)), beside.join("; "))
+    (what, number::change(value.without_interval()), beside.join("; "))
 }
 
 fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
@@ -108,16 +102,5 @@ fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
 
 /// Cycles per call, without the interval, which the table shows.
 fn cycles(value: Value) -> String {
-    number::value(plain(value), Unit::CyclesPerCall)
-}
-
-/// A figure without its interval.
-fn plain(value: Value) -> Value {
-    match value {
-        Value::Real(mut estimate) => {
-            estimate.half_width = None;
-            Value::Real(estimate)
-        }
-        other => other,
-    }
+    number::value(value.without_interval(), Unit::CyclesPerCall)
 }

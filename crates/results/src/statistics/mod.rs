@@ -14,6 +14,7 @@ pub use document::{Declaration, declarations, markdown};
 pub use stats::Unit;
 
 use crate::confidence::{Estimate, ratio, relative};
+use crate::model::{Configuration, Run};
 
 /// One declared statistic of a `T`.
 pub struct Statistic<T: Measured + 'static> {
@@ -85,6 +86,15 @@ impl Value {
         }
     }
 
+    /// The same without its interval.
+    #[must_use]
+    pub fn without_interval(self) -> Self {
+        match self {
+            Self::Real(estimate) => Self::Real(Estimate { half_width: None, ..estimate }),
+            other => other,
+        }
+    }
+
     /// Half the width of its confidence interval, if it has one.
     pub fn half_width(self) -> Option<f64> {
         match self {
@@ -131,6 +141,12 @@ impl<T: Measured> Interval<T> {
             }
         }
     }
+}
+
+/// A statistic of a configuration of `run`; undefined if there is none of that name.
+pub fn configuration_statistic(run: &Run, item: &Configuration, name: &str) -> Value {
+    let statistic = find(CONFIGURATION, name);
+    statistic.map_or(Value::Undefined, |found| found.value(item, &configuration_context(run, item)))
 }
 
 /// Every statistic of `item` by name, in declared order.

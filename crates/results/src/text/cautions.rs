@@ -7,7 +7,7 @@ use super::number;
 use crate::figures::{GroupFigures, meaning};
 use crate::model::{Configuration, Run};
 use crate::select::{CallFigures, CallGroup};
-use crate::statistics::{CONFIGURATION, Value, configuration_context, find};
+use crate::statistics::{Value, configuration_statistic};
 
 /// Fewer calls than this say nothing about a mean: one slow call of a few thousand cycles moves it
 /// by a third.
@@ -55,8 +55,7 @@ pub fn cautions(run: &Run) -> Vec<String> {
 
 /// Time that moved between a call and its neighbours.
 fn moved(run: &Run, subject: &Configuration) -> Option<String> {
-    let allocating = run.main_kind_of(CallGroup::Allocation)?;
-    let freeing = run.main_kind_of(CallGroup::Deallocation)?;
+    let [allocating, freeing] = run.main_kinds().try_into().ok()?;
     let speedup =
         |kind| CallFigures::of(run, subject, CallGroup::Kind(kind)).value("speedup").figure();
     let (one, other) = (speedup(allocating)?, speedup(freeing)?);
@@ -64,8 +63,7 @@ fn moved(run: &Run, subject: &Configuration) -> Option<String> {
         return None;
     }
     let (faster, slower) = if one > 0.0 { (allocating, freeing) } else { (freeing, allocating) };
-    let context = configuration_context(run, subject);
-    let whole = find(CONFIGURATION, "allocator_speedup")?.value(subject, &context);
+    let whole = configuration_statistic(run, subject, "allocator_speedup");
     Some(format!(
         "With {}, {} becomes faster and {} slower. Calls are timed from retirement to retirement, \
          which moves time between neighbouring calls: the allocator as a whole ({}) counts.",

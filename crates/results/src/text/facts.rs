@@ -54,9 +54,8 @@ pub fn lines(run: &Run) -> Vec<String> {
         ));
     }
     if run.forked_children > 0 {
-        let count = number::count(run.forked_children);
-        let children = if run.forked_children == 1 { "child" } else { "children" };
-        lines.push(format!("{count} forked {children} left the stream and were not simulated."));
+        let children = number::counted(run.forked_children, "forked child", "forked children");
+        lines.push(format!("{children} left the stream and were not simulated."));
     }
     if run.execs > 0 {
         let times = if run.execs == 1 { "once".into() } else { format!("{} times", run.execs) };

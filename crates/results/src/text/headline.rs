@@ -1,10 +1,12 @@
 //! The sentence that answers the user's question.
 
+use documents::text::capitalised;
+
 use super::cautions::too_little;
 use super::number;
 use crate::model::{CallKind, Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
-use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find};
+use crate::statistics::{Unit, Value, configuration_statistic};
 
 /// What hardware help buys this program: the answer for each machine, then what puts it in
 /// proportion. In each sentence the program comes first, then the allocator as a whole, then its
@@ -16,12 +18,13 @@ pub fn headline(run: &Run) -> Vec<String> {
     if run.main_kind().is_none() {
         return vec![nothing_allocated(run, first)];
     }
-    let machines = run.machines();
-    let mut sentences: Vec<String> = too_little(run).into_iter().collect();
-    for machine in &machines {
-        let of_machine = |item: &&Configuration| item.machine == **machine;
+    let too_little = too_little(run);
+    let statable = too_little.is_none();
+    let mut sentences: Vec<String> = too_little.into_iter().collect();
+    for machine in run.machines() {
+        let of_machine = |item: &&Configuration| item.machine == machine;
         let Some(first) = run.configurations.iter().find(of_machine) else { continue };
-        let Some(subject) = run.subject_of(machine).filter(|_| too_little(run).is_none()) else {
+        let Some(subject) = run.subject_of(machine).filter(|_| statable) else {
             sentences.push(plain_answer(run, first));
             continue;
         };
@@ -34,7 +37,7 @@ pub fn headline(run: &Run) -> Vec<String> {
 
 /// Why no allocation was measured, as far as that is known.
 fn nothing_allocated(run: &Run, first: &Configuration) -> String {
-    let ipc = number::value(program_figure(run, first, "ipc"), Unit::InstructionsPerCycle);
+    let ipc = number::value(configuration_statistic(run, first, "ipc"), Unit::InstructionsPerCycle);
     match &run.unmeasured {
         Some(reason) => format!("What hardware help would buy could not be measured: {reason}."),
         None => format!(
@@ -47,9 +50,8 @@ fn nothing_allocated(run: &Run, first: &Configuration) -> String {
 
 /// An accelerator against its baseline.
 fn answer(run: &Run, subject: &Configuration) -> String {
-    let calls: Vec<String> = [CallGroup::Allocation, CallGroup::Deallocation]
-        .into_iter()
-        .filter_map(|group| run.main_kind_of(group))
+    let kinds = run.main_kinds().into_iter();
+    let calls: Vec<String> = kinds
         .map(|kind| {
             let speedup = CallFigures::of(run, subject, CallGroup::Kind(kind)).value("speedup");
             format!("{} {} ({})", kind.name(), gain(speedup), cycles_per_call(run, subject, kind))
@@ -59,8 +61,8 @@ fn answer(run: &Run, subject: &Configuration) -> String {
         "On {}, {} makes the program {} and its allocator {}: {}.",
         subject.machine,
         name(subject),
-        gain(program_figure(run, subject, "speedup")),
-        gain(program_figure(run, subject, "allocator_speedup")),
+        gain(configuration_statistic(run, subject, "speedup")),
+        gain(configuration_statistic(run, subject, "allocator_speedup")),
         calls.join(", ")
     )
 }
@@ -77,10 +79,8 @@ fn cycles_per_call(run: &Run, item: &Configuration, kind: CallKind) -> String {
 
 /// The cost of allocation on a machine on which nothing is compared.
 fn plain_answer(run: &Run, item: &Configuration) -> String {
-    let kinds = [CallGroup::Allocation, CallGroup::Deallocation];
+    let kinds = run.main_kinds().into_iter();
     let calls: Vec<String> = kinds
-        .into_iter()
-        .filter_map(|group| run.main_kind_of(group))
         .map(|kind| {
             let figures = CallFigures::of(run, item, CallGroup::Kind(kind));
             let cycles = number::value(figures.value("cycles_per_call"), Unit::CyclesPerCall);
@@ -91,14 +91,14 @@ fn plain_answer(run: &Run, item: &Configuration) -> String {
         "On {} ({}), the allocator takes {} of the program's cycles: {}.",
         item.machine,
         item.name,
-        number::value(program_figure(run, item, "allocator_share"), Unit::Fraction),
+        number::value(configuration_statistic(run, item, "allocator_share"), Unit::Fraction),
         calls.join(", ")
     )
 }
 
 /// The limit study, which says what it is.
 fn limit_sentence(run: &Run, limit: &Configuration, subject: &Configuration) -> String {
-    let figure = |item, name| program_figure(run, item, name);
+    let figure = |item, name| configuration_statistic(run, item, name);
     let mut sentence = format!(
         "With the accelerated steps at no cost (limit study) the program would be {} and its \
          allocator {}.",
@@ -119,25 +119,18 @@ fn limit_sentence(run: &Run, limit: &Configuration, subject: &Configuration) -> 
 fn bound_sentence(run: &Run, bound: &Configuration) -> String {
     format!(
         "If allocator calls cost nothing at all, the program would be {}.",
-        gain(program_figure(run, bound, "speedup"))
+        gain(configuration_statistic(run, bound, "speedup"))
     )
 }
 
 /// The accelerator as the subject of a sentence.
 fn name(configuration: &Configuration) -> String {
-    let mut letters = configuration.accelerator.chars();
-    let model: String =
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let model = capitalised(&configuration.accelerator);
     match configuration.parameters.get("entries") {
         Some(ParameterValue::Integer(1)) => format!("{model} with 1 entry"),
         Some(ParameterValue::Integer(entries)) => format!("{model} with {entries} entries"),
         _ => format!("{model} ({})", configuration.name),
     }
-}
-
-fn program_figure(run: &Run, configuration: &Configuration, name: &str) -> Value {
-    let context = configuration_context(run, configuration);
-    find(CONFIGURATION, name).map_or(Value::Undefined, |found| found.value(configuration, &context))
 }
 
 /// A speedup as an adjective. One whose interval contains zero is not called a gain.

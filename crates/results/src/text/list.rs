@@ -6,7 +6,7 @@ use super::grid::shorten;
 use super::{Style, number};
 use crate::model::{Exit, Run};
 use crate::select::{CallFigures, CallGroup};
-use crate::statistics::{CONFIGURATION, Value, configuration_context, find};
+use crate::statistics::{Value, configuration_statistic};
 
 const COLUMNS: usize = 8;
 
@@ -52,12 +52,9 @@ fn row(run: &Run) -> [String; COLUMNS] {
         }
         _ => Value::Undefined,
     };
-    let whole = |name| {
-        chosen.map_or(Value::Undefined, |item| {
-            let context = configuration_context(run, item);
-            find(CONFIGURATION, name).map_or(Value::Undefined, |found| found.value(item, &context))
-        })
-    };
+    let whole =
+        |name| chosen.map_or(Value::Undefined, |item| configuration_statistic(run, item, name));
+    let speedup = |value: Value| number::change(value.without_interval());
     let state = match (run.exit, run.complete) {
         (Some(Exit::Signal(signal)), _) => format!("signal {signal}"),
         (_, false) => "incomplete".into(),
@@ -74,20 +71,10 @@ fn row(run: &Run) -> [String; COLUMNS] {
         run.id.map_or(number::UNDEFINED.into(), |id| id.to_string()),
         number::date(run.started),
         number::scaled(run.instructions as f64),
-        without_interval(whole("speedup")),
-        without_interval(whole("allocator_speedup")),
-        without_interval(malloc),
+        speedup(whole("speedup")),
+        speedup(whole("allocator_speedup")),
+        speedup(malloc),
         state,
         command,
     ]
-}
-
-fn without_interval(speedup: Value) -> String {
-    match speedup {
-        Value::Real(mut estimate) => {
-            estimate.half_width = None;
-            number::change(Value::Real(estimate))
-        }
-        other => number::change(other),
-    }
 }
