@@ -79,7 +79,7 @@ pub fn exit(payload: u64) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::SAMPLE;
+    use crate::plan::{SAMPLE, Seeds};
     use std::sync::atomic::AtomicBool;
     use stream::{Packet, Source, StreamError};
 
@@ -103,7 +103,14 @@ mod tests {
         let machine = uarch::Machine::find("haswell").unwrap();
         let accelerator = accel::Choice::parse("mallacc").unwrap();
         let spec = ConfigSpec::new("m", machine, accelerator);
-        let plan = Plan { skip: 0, max: None, sample: SAMPLE, budget: None, roi_only: false };
+        let plan = Plan {
+            skip: 0,
+            max: None,
+            sample: SAMPLE,
+            budget: None,
+            roi_only: false,
+            seeds: Seeds::ONE,
+        };
         let stop = AtomicBool::new(false);
         let specs = std::slice::from_ref(&spec);
         let outcome = sim::run(&mut Empty, plan, specs, &stop, &mut ()).unwrap();

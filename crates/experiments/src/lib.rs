@@ -40,6 +40,7 @@ pub mod monitor;
 pub mod plan;
 pub mod record;
 pub mod replay;
+pub mod rerun;
 pub mod run;
 mod scratch;
 pub mod session;

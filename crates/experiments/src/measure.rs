@@ -18,7 +18,7 @@ use uarch::Machine;
 use crate::error::Failure;
 use crate::micro::{self, Steps};
 use crate::monitor::Monitor;
-use crate::plan::BUDGET_INSTRUCTIONS;
+use crate::plan::{BUDGET_INSTRUCTIONS, Seeds};
 use crate::run::simulate;
 use crate::scratch;
 use crate::session::{self, Finished, Rows};
@@ -168,6 +168,7 @@ fn plan(subject: &Subject, quick: bool) -> Plan {
         sample: GRID,
         budget: Some(BUDGET_INSTRUCTIONS),
         roi_only: false,
+        seeds: Seeds::ONE,
     };
     match (subject.kind, quick) {
         (Kind::Micro, _) => whole,

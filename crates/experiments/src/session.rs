@@ -57,6 +57,16 @@ impl Rows {
         });
     }
 
+    /// Writes the replicates of all configurations anew.
+    pub fn replicates(&mut self, run: &Run) {
+        for (position, item) in run.configurations.iter().enumerate() {
+            self.attempt(|store, id| match id {
+                Some(id) => store.set_replicates(id, position, &item.replicates),
+                None => Ok(()),
+            });
+        }
+    }
+
     /// Updates the run's own row.
     pub fn finish(&mut self, run: &Run) {
         self.attempt(|store, id| id.map_or(Ok(()), |id| store.finish_run(id, run)));

@@ -54,6 +54,17 @@ impl Target {
         }
     }
 
+    /// Sets the seed: in deterministic runs that of everything, seed 1 being the standard layout.
+    pub fn seeded(&mut self, deterministic: bool, seed: u64) {
+        self.deterministic = deterministic;
+        (self.seed, self.layout) = if deterministic { (1, seed - 1) } else { (seed, 0) };
+    }
+
+    /// Makes this one of several executions, all deterministic: its seed is further by so much.
+    pub fn execution(&mut self, further: u64) {
+        self.seeded(true, self.seed + self.layout + further);
+    }
+
     /// The run at its start.
     pub fn begin(&self) -> Run {
         let text = |s: &OsString| s.to_string_lossy().into_owned();
@@ -119,6 +130,7 @@ pub fn begin(program: String, args: Vec<String>) -> Run {
         git_revision: option_env!("MALLACC_REVISION").map(str::to_owned),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: 1,
+        executions: 1,
         ..Run::default()
     }
 }

@@ -90,20 +90,23 @@ impl Caches {
     }
 
     /// Shows a load to the L1D's prefetchers and fills what they ask for: a prefetch follows the
-    /// access that triggered it through the cache.
+    /// access that triggered it through the cache. `followed` is the address as the prefetcher by
+    /// instruction address sees it, in the page of `addr` but perhaps under another number.
     #[inline(always)]
     pub(crate) fn train<const TIMED: bool>(
         &mut self,
         pc: u64,
         addr: u64,
+        followed: u64,
         level: Level,
         cycle: u64,
     ) {
         let cycle = cycle + self.private.l1d.latency;
         let line = addr >> self.private.line_shift;
         let chain = &mut self.private.l1d.prefetchers;
-        if let Some(line) = chain.ip_stride.as_mut().and_then(|p| p.load(pc, addr)) {
-            self.prefetch_l1d::<TIMED>(line, cycle);
+        if let Some(line) = chain.ip_stride.as_mut().and_then(|p| p.load(pc, followed)) {
+            let apart = addr.wrapping_sub(followed).cast_signed() >> self.private.line_shift;
+            self.prefetch_l1d::<TIMED>(line.wrapping_add_signed(apart), cycle);
         }
         let chain = &mut self.private.l1d.prefetchers;
         if let Some(line) = chain.next_line.as_mut().and_then(|p| p.load(line)) {

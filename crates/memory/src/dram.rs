@@ -5,6 +5,7 @@ use crate::params::MemoryParams;
 use crate::resources::Booked;
 use crate::statistics::DramStatistics;
 use crate::translate::PAGE_SHIFT;
+use crate::variation::Random;
 
 /// A bank: its open row, and when it is busy.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,19 @@ struct Place {
     channel: usize,
     bank: usize,
     row: u64,
+}
+
+/// How much earlier or later a read may be in a run with a seed, in nanoseconds. A. Alameldeen and
+/// D. Wood, *Variability in Architectural Simulations of Multi-threaded Workloads*, HPCA 2003, add
+/// a random 0 to 4 ns to each access; the same width, centred, keeps the mean.
+const VARIATION_NS: f64 = 2.0;
+
+/// Random differences of the time that reads take.
+#[derive(Clone, Copy, Debug)]
+struct Variation {
+    random: Random,
+    /// Most cycles earlier or later.
+    most: u64,
 }
 
 /// The memory controller and its channels. A row stays open for some time after its last use, then
@@ -41,6 +55,7 @@ pub(crate) struct Dram {
     column: u64,
     burst: u64,
     path: u64,
+    variation: Option<Variation>,
     pub(crate) statistics: DramStatistics,
 }
 
@@ -65,6 +80,10 @@ impl Dram {
             column: cycles(dram.tcl_ns),
             burst,
             path: cycles(dram.path_ns),
+            variation: (params.seed != 0).then(|| Variation {
+                random: Random::new(!params.seed),
+                most: cycles(VARIATION_NS.min(dram.path_ns / 2.0)),
+            }),
             statistics: DramStatistics::default(),
         }
     }
@@ -113,7 +132,16 @@ impl Dram {
             start + self.activate
         };
         let data = self.buses[place.channel].book(column_at + self.column);
-        data + self.burst + (self.path - self.path / 2)
+        data + self.burst + self.way_back()
+    }
+
+    /// Cycles from the end of the data transfer to the last level.
+    fn way_back(&mut self) -> u64 {
+        let way = self.path - self.path / 2;
+        match &mut self.variation {
+            None => way,
+            Some(Variation { random, most }) => (way + random.below(2 * *most + 1)) - *most,
+        }
     }
 
     /// Writes a line at about `cycle`.
@@ -198,6 +226,28 @@ mod tests {
             // A bus interval begins at a multiple of the burst, so up to one burst is gained.
             assert!((least - burst + 1..=least).contains(&done), "{line}: {done}, {least}");
         }
+    }
+
+    #[test]
+    fn with_a_seed_reads_are_earlier_and_later_by_up_to_two_nanoseconds_and_alike_on_average() {
+        let params = MemoryParams { seed: 1, ..MemoryParams::default() };
+        let (_, closed, _) = times(&params);
+        let most = cycles(&params, VARIATION_NS) as i64;
+        let mut dram = Dram::new(&params);
+        let late: Vec<i64> = (1..=1_000)
+            .map(|n| {
+                let start = n * 100_000;
+                (dram.read::<true>(0, start) - start) as i64 - closed as i64
+            })
+            .collect();
+        assert_eq!(late.iter().min(), Some(&-most));
+        assert_eq!(late.iter().max(), Some(&most));
+        // Uniform in 2 * most + 1 values: the mean's standard deviation is
+        // sqrt(((2 * most + 1)^2 - 1) / 12 / 1000); five of them.
+        let width = (2 * most + 1) as f64;
+        let bound = 5.0 * ((width * width - 1.0) / 12.0 / 1_000.0).sqrt();
+        let mean = late.iter().sum::<i64>() as f64 / 1_000.0;
+        assert!(mean.abs() < bound, "{mean}, {bound}");
     }
 
     #[test]

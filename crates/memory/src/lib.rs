@@ -81,9 +81,10 @@ mod shared;
 mod statistics;
 mod translate;
 mod validate;
+pub mod variation;
 
 pub use access::{Access, Depth, Level, TlbLevel};
-pub use mapping::{Alias, Device, Flat, Mapping, Ranged, Scratchpad};
+pub use mapping::{Alias, Device, Flat, Mapping, Ranged, Scattered, Scratchpad};
 pub use memory::Memory;
 pub use params::*;
 pub use shared::Shared;

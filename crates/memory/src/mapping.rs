@@ -4,6 +4,8 @@
 use params::ConfigError;
 
 use crate::params::{MemoryParams, ScratchpadParams};
+use crate::translate::{PAGE_NUMBERS, PAGE_SHIFT};
+use crate::variation::Random;
 
 /// What a data address means.
 pub trait Mapping: Clone + Send + Sized {
@@ -15,6 +17,18 @@ pub trait Mapping: Clone + Send + Sized {
     #[inline(always)]
     fn place(&self, addr: u64) -> u64 {
         addr
+    }
+
+    /// The location of an instruction address.
+    #[inline(always)]
+    fn code_place(&self, addr: u64) -> u64 {
+        addr
+    }
+
+    /// The data address that a prefetcher sees which follows instructions across pages.
+    #[inline(always)]
+    fn followed(&self, addr: u64) -> u64 {
+        self.place(addr)
     }
 
     /// The device that answers an access beginning at this address, if there is one. Such an access
@@ -40,15 +54,77 @@ pub struct Flat;
 
 impl Mapping for Flat {
     fn new(params: &MemoryParams) -> Result<Self, ConfigError> {
-        match params.scratchpad.size {
-            0 => Ok(Self),
-            size => Err(ConfigError::rule(
-                "scratchpad.size",
-                size,
-                "must be 0 here, where every address lies in the caches",
-                "leave [memory.scratchpad] out",
-            )),
+        in_order(params)?;
+        without_devices(params)?;
+        Ok(Self)
+    }
+}
+
+fn without_devices(params: &MemoryParams) -> Result<(), ConfigError> {
+    match params.scratchpad.size {
+        0 => Ok(()),
+        size => Err(ConfigError::rule(
+            "scratchpad.size",
+            size,
+            "must be 0 here, where every address lies in the caches",
+            "leave [memory.scratchpad] out",
+        )),
+    }
+}
+
+fn in_order(params: &MemoryParams) -> Result<(), ConfigError> {
+    match params.seed {
+        0 => Ok(()),
+        seed => Err(ConfigError::rule(
+            "seed",
+            seed,
+            "must be 0 here, where every page lies in the frame of its own number",
+            "leave it out",
+        )),
+    }
+}
+
+/// Each page lies in a frame that the seed draws, code and data alike: the page colours of one of
+/// many runs. No two pages share a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Scattered {
+    /// Odd, so that multiplication permutes the page numbers.
+    factors: [u64; 2],
+}
+
+impl Scattered {
+    /// The frame's address. Every step permutes the numbers below 2^36: a right shift with an
+    /// exclusive or, and a product with an odd number modulo 2^36.
+    #[inline(always)]
+    fn frame(&self, addr: u64) -> u64 {
+        let mut page = addr >> PAGE_SHIFT & PAGE_NUMBERS;
+        for factor in self.factors {
+            page = (page ^ page >> 17).wrapping_mul(factor) & PAGE_NUMBERS;
         }
+        (page ^ page >> 19) << PAGE_SHIFT | addr & ((1 << PAGE_SHIFT) - 1)
+    }
+}
+
+impl Mapping for Scattered {
+    fn new(params: &MemoryParams) -> Result<Self, ConfigError> {
+        without_devices(params)?;
+        let mut random = Random::new(params.seed);
+        Ok(Self { factors: [random.draw() | 1, random.draw() | 1] })
+    }
+
+    #[inline(always)]
+    fn place(&self, addr: u64) -> u64 {
+        self.frame(addr)
+    }
+
+    #[inline(always)]
+    fn code_place(&self, addr: u64) -> u64 {
+        self.frame(addr)
+    }
+
+    #[inline(always)]
+    fn followed(&self, addr: u64) -> u64 {
+        addr
     }
 }
 
@@ -62,7 +138,7 @@ impl Alias {
     /// From now on, data addresses that agree in the bits of `mask` are the same memory location.
     /// Different offsets in a page are always different locations.
     pub fn set(&mut self, mask: u64) {
-        self.mask = mask | ((1 << crate::translate::PAGE_SHIFT) - 1);
+        self.mask = mask | ((1 << PAGE_SHIFT) - 1);
     }
 }
 
@@ -154,6 +230,46 @@ mod tests {
         for addr in [0, u64::MAX - 7] {
             assert!(memory.load(0, addr, 8, 0).page_fault);
         }
+    }
+
+    #[test]
+    fn scattered_pages_keep_their_offsets_and_share_no_frame() {
+        let drawn = |seed| {
+            let params = MemoryParams { seed, ..MemoryParams::default() };
+            Scattered::new(&params).unwrap()
+        };
+        let mapping = drawn(1);
+        let frames: std::collections::BTreeSet<u64> =
+            (0..100_000_u64).map(|page| mapping.place(page << 12) >> 12).collect();
+        assert_eq!(frames.len(), 100_000);
+        assert!(frames.iter().all(|frame| *frame <= PAGE_NUMBERS));
+        let place = mapping.place(0x7fff_1234_5678);
+        assert_eq!(place & 0xfff, 0x678);
+        assert_eq!(mapping.code_place(0x7fff_1234_5678), place, "one memory for code and data");
+        assert_ne!(drawn(2).place(0x7fff_1234_5678), place);
+    }
+
+    /// The colour of a page is the set of a 256 KB 8-way L2 that it begins in: 8 of them. Of 8,000
+    /// neighbouring pages each colour has 1,000 on average with a standard deviation of
+    /// sqrt(8000 / 8 * 7 / 8) = 30; five of them.
+    #[test]
+    fn the_colours_of_neighbouring_pages_are_drawn_evenly() {
+        for seed in 1..=20 {
+            let params = MemoryParams { seed, ..MemoryParams::default() };
+            let mapping = Scattered::new(&params).unwrap();
+            let mut pages = [0_u32; 8];
+            for page in 0x7f12_3000_u64..0x7f12_3000 + 8_000 {
+                pages[(mapping.place(page << 12) >> 12 & 7) as usize] += 1;
+            }
+            assert!(pages.iter().all(|n| n.abs_diff(1_000) <= 150), "seed {seed}: {pages:?}");
+        }
+    }
+
+    #[test]
+    fn a_hierarchy_with_pages_in_order_refuses_a_seed() {
+        let params = MemoryParams { seed: 3, ..MemoryParams::default() };
+        let error = Memory::new(&params).map(|_| ()).unwrap_err().0;
+        assert!(error.starts_with("seed = 3: must be 0 here"), "{error}");
     }
 
     #[test]

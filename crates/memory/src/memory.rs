@@ -140,7 +140,8 @@ impl<M: Mapping> Memory<M> {
     pub fn fetch(&mut self, addr: u64, cycle: u64) -> Access {
         let caches = &mut self.caches;
         let t = self.translation.code::<true>(addr, cycle, caches);
-        let (ready, level) = caches.fetch::<true>(addr >> self.line_shift, t.cycle);
+        let (ready, level) =
+            caches.fetch::<true>(self.mapping.code_place(addr) >> self.line_shift, t.cycle);
         Access { ready, level, tlb: t.level, page_fault: t.page_fault }
     }
 
@@ -148,7 +149,7 @@ impl<M: Mapping> Memory<M> {
     #[inline(always)]
     pub fn warm_fetch(&mut self, addr: u64) {
         self.translation.code::<false>(addr, 0, &mut self.caches);
-        self.caches.fetch::<false>(addr >> self.line_shift, 0);
+        self.caches.fetch::<false>(self.mapping.code_place(addr) >> self.line_shift, 0);
     }
 
     /// A fetch on the wrong path: like [`Memory::fetch`], but a page never touched ends it without
@@ -186,8 +187,14 @@ impl<M: Mapping> Memory<M> {
             return self.split_load::<TIMED>(pc, addr, size, cycle);
         }
         let access = self.load_line::<TIMED>(addr, cycle);
-        self.caches.train::<TIMED>(pc, self.mapping.place(addr), access.level, cycle);
+        self.train::<TIMED>(pc, addr, access.level, cycle);
         access
+    }
+
+    #[inline(always)]
+    fn train<const TIMED: bool>(&mut self, pc: u64, addr: u64, level: Level, cycle: u64) {
+        let (place, followed) = (self.mapping.place(addr), self.mapping.followed(addr));
+        self.caches.train::<TIMED>(pc, place, followed, level, cycle);
     }
 
     #[inline(always)]
@@ -220,11 +227,10 @@ impl<M: Mapping> Memory<M> {
             let (ready, level) = caches.load::<TIMED>(addr >> self.line_shift, t.cycle);
             Access { ready, level, tlb: t.level, page_fault: t.page_fault }
         };
-        let (addr, second) = (self.mapping.place(addr), self.mapping.place(second));
-        let first = half(addr, t);
-        let mut access = first.join(half(second, u));
+        let first = half(self.mapping.place(addr), t);
+        let mut access = first.join(half(self.mapping.place(second), u));
         access.ready += if crosses_page { self.page_split } else { self.line_split };
-        self.caches.train::<TIMED>(pc, addr, access.level, cycle);
+        self.train::<TIMED>(pc, addr, access.level, cycle);
         access
     }
 

@@ -303,6 +303,9 @@ params! {
         scratchpad: ScratchpadParams = ScratchpadParams::default(), "";
         /// First touch of a page.
         page_fault: PageFaultParams = PageFaultParams::default(), "";
+        /// What differs from run to run: which frames the pages lie in, and the cycles that DRAM
+        /// takes. 0: every page in the frame of its own number, DRAM as described.
+        seed: u64 = 0, "";
     }    moved {
         l2: "the levels beyond the first are a list now",
             "write [[memory.level]] with name = \"L2\" and the same keys, then one named \"LLC\"";

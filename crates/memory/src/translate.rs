@@ -21,7 +21,7 @@ const ENTRY_BYTES: u64 = 8;
 pub(crate) const PAGE_TABLES: u64 = 0xff00_0000_0000_0000;
 pub(crate) const PAGE_DIRECTORIES: u64 = 0xfe00_0000_0000_0000;
 /// Page numbers of 48-bit addresses.
-const PAGE_NUMBERS: u64 = (1 << 36) - 1;
+pub(crate) const PAGE_NUMBERS: u64 = (1 << 36) - 1;
 
 /// No page found yet.
 const NO_PAGE: (u64, u64) = (u64::MAX, 0);

@@ -1,9 +1,10 @@
 //! Pairs configurations for comparison, and estimates the whole run from its samples.
 
-use crate::confidence::{Estimate, ratio};
+use crate::confidence::{Estimate, around_first, ratio};
 use crate::figures::{GroupFigures, placed};
 use crate::model::{CallKind, Configuration, Role, Run};
 use crate::select::CallGroup;
+use crate::statistics::quotient;
 
 impl Run {
     /// The baseline of a configuration: the first one without an accelerator on the same machine.
@@ -66,6 +67,15 @@ impl Run {
                 other.name, first.name
             ));
         }
+        let seeds = first.replicates.len();
+        for other in others.iter().filter(|other| other.replicates.len() != seeds) {
+            found.push(format!(
+                "{}: it was simulated with {} seeds, must be the {seeds} of {}",
+                other.name,
+                other.replicates.len(),
+                first.name
+            ));
+        }
         found
     }
 
@@ -121,7 +131,11 @@ impl Configuration {
         part: fn(&crate::model::SamplePoint) -> u64,
     ) -> Option<Estimate> {
         let rates: Vec<_> = self.samples.iter().map(|p| (part(p), p.instructions)).collect();
-        Some(ratio(&rates)?.scaled(population as f64))
+        let estimate = ratio(&rates)?;
+        let seeds: Option<Vec<f64>> =
+            self.replicates.iter().map(|p| quotient(part(p), p.instructions)).collect();
+        let half_width = around_first(&seeds.unwrap_or_default(), estimate.half_width);
+        Some(Estimate { half_width, ..estimate }.scaled(population as f64))
     }
 
     /// Contradictions in these counters; see [`Run::contradictions`].
@@ -156,6 +170,9 @@ impl Configuration {
             expect_equal("cycles in the samples".into(), sum, self.cycles);
             let sum = self.samples.iter().map(|point| point.instructions).sum();
             expect_equal("instructions in the samples".into(), sum, self.instructions);
+        }
+        if let Some(own) = self.replicates.first() {
+            expect_equal("cycles of the first seed".into(), own.cycles, self.cycles);
         }
         found
     }

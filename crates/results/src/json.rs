@@ -8,7 +8,7 @@ use documents::json::with_short_lists;
 use serde_json::{Map, Value as Json, json};
 
 use crate::figures::{GroupFigures, Placed, groups_of};
-use crate::model::{Configuration, Exit, LatencyHistogram, Run, Sampling};
+use crate::model::{Configuration, Exit, LatencyHistogram, Run, SamplePoint, Sampling};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{CONFIGURATION, Context, RUN, Value, configuration_context, values};
 
@@ -67,6 +67,14 @@ fn sampling(sampling: &Sampling) -> Json {
     })
 }
 
+fn replicate(point: &SamplePoint) -> Json {
+    json!({
+        "instructions": point.instructions,
+        "cycles": point.cycles,
+        "allocator_cycles": point.allocator_cycles,
+    })
+}
+
 fn configuration(run: &Run, item: &Configuration) -> Json {
     let mut object = Map::new();
     object.insert("name".into(), json!(item.name));
@@ -75,6 +83,8 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     object.insert("role".into(), json!(item.role));
     object.insert("parameters".into(), json!(item.parameters));
     extend(&mut object, values(CONFIGURATION, item, &configuration_context(run, item)));
+    let replicates: Vec<Json> = item.replicates.iter().map(replicate).collect();
+    object.insert("replicates".into(), Json::Array(replicates));
     if let Some(sampling) = &run.sampling {
         object.insert("whole_run".into(), whole_run(item, sampling));
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use fixtures::machine::{Cache, Machine, declared};
 use fixtures::{
-    BASELINE, FREE_CALLS, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, sampled, whole,
+    BASELINE, FREE_CALLS, INSTRUCTIONS, LIMIT, MALLACC_32, MALLOC_CALLS, SEED_CYCLES, sampled,
+    seeded, whole,
 };
 use mallacc_results::text::{self, Style};
 use mallacc_results::{CallKind, Configuration, Role, Run, confidence, csv, json};
@@ -204,6 +205,41 @@ fn sampled_figures_carry_the_interval_of_their_ratio() {
 }
 
 #[test]
+fn figures_of_a_whole_run_carry_the_interval_of_its_seeds() {
+    let run = seeded();
+    let (json, plain) = (json::value(&run), json::value(&whole()));
+    // t(0.975, 2) in any printed table.
+    let t = 4.302_652_73;
+    let expected = |figures: [f64; 3]| {
+        let mean = figures.iter().sum::<f64>() / 3.0;
+        let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+        (figures[0] - mean).abs() + t * (squares / 2.0).sqrt() / 3.0_f64.sqrt()
+    };
+    let close = |actual: &Value, expected: f64| {
+        let actual = actual.as_f64().expect("a number");
+        assert!((actual - expected).abs() <= 1e-7 * expected, "{actual} {expected}");
+    };
+    let seeds = |cycles: u64| SEED_CYCLES.map(|[program, _]| (cycles as i64 + program) as f64);
+    let (base, own) = (BASELINE.cycles(), MALLACC_32.cycles());
+    let speedups: Vec<f64> =
+        seeds(base).into_iter().zip(seeds(own)).map(|(base, own)| base / own - 1.0).collect();
+    let path = "configurations.2";
+    close(at(&json, &format!("{path}.speedup_ci95")), expected(speedups.try_into().unwrap()));
+    let ipcs = seeds(own).map(|cycles| INSTRUCTIONS as f64 / cycles);
+    close(at(&json, &format!("{path}.ipc_ci95")), expected(ipcs));
+    let malloc = SEED_CYCLES.map(|[_, malloc]| {
+        (MALLACC_32.malloc_cycles() as i64 + malloc) as f64 / MALLOC_CALLS as f64
+    });
+    close(at(&json, &format!("{path}.malloc.cycles_per_call_ci95")), expected(malloc));
+    for name in ["speedup", "ipc", "malloc.cycles_per_call"] {
+        let named = format!("{path}.{name}");
+        assert_eq!(at(&json, &named), at(&plain, &named), "the figure is the first seed's");
+    }
+    let keys = at(&plain, path).as_object().unwrap().keys();
+    assert!(keys.clone().all(|key| !key.ends_with("_ci95")), "one seed has no interval");
+}
+
+#[test]
 fn the_printed_json_is_the_value() {
     for run in [whole(), sampled(), Run::default()] {
         let parsed: Value = serde_json::from_str(&json::render(&run)).unwrap();
@@ -400,7 +436,7 @@ fn a_gain_whose_interval_contains_zero_is_not_called_one() {
     }
     own.cycles = 3_990;
     let headline = text::headline(&run).remove(0);
-    assert!(headline.contains("the program not measurably faster (+0.3 ±"), "{headline}");
+    assert!(headline.contains("the program not measurably faster or slower (+0.3 ±"), "{headline}");
 }
 
 #[test]
@@ -473,6 +509,11 @@ fn the_ascii_style_prints_nothing_else() {
 #[test]
 fn a_whole_run_reads_like_this() {
     insta::assert_snapshot!(text::summary(&whole(), &Style::PLAIN));
+}
+
+#[test]
+fn a_whole_run_with_seeds_reads_like_this() {
+    insta::assert_snapshot!(text::summary(&seeded(), &Style::PLAIN));
 }
 
 #[test]

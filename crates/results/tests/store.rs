@@ -66,7 +66,7 @@ fn machine() -> impl Strategy<Value = Machine> {
     })
 }
 
-fn samples() -> impl Strategy<Value = Vec<SamplePoint>> {
+fn points() -> impl Strategy<Value = Vec<SamplePoint>> {
     let tally = (0..8_usize, counter(), counter());
     let point = (counter(), counter(), counter(), vec(tally, 0..4)).prop_map(
         |(instructions, cycles, allocator_cycles, tallies)| {
@@ -89,7 +89,7 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
         btree_map(counter(), counter(), 0..5),
         vec(option::of(0.0..1.0e9_f64), 4),
     );
-    (head, lists, machine(), samples()).prop_map(|(head, lists, counted, samples)| {
+    (head, lists, machine(), vec(points(), 2)).prop_map(|(head, lists, counted, mut points)| {
         let (machine, accelerator, resolved_machine, parameters, n) = head;
         let (calls, size_classes, requested_sizes, stated) = lists;
         let mut configuration = Configuration {
@@ -110,7 +110,8 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
             area_rtl_um2_min: stated[1],
             area_rtl_um2_max: stated[2],
             energy_nj: stated[3],
-            samples,
+            replicates: points.remove(1),
+            samples: points.remove(0),
             ..Configuration::default()
         };
         for (kind, cycles) in calls {
@@ -136,7 +137,7 @@ fn run() -> impl Strategy<Value = Run> {
         (word(), vec(word(), 0..4), option::of(word())),
         (word(), vec(word(), 0..3), option::of(word())),
     );
-    let numbers = (any::<i64>(), any::<u64>(), 0.0..1.0e6_f64, vec(counter(), 6));
+    let numbers = (any::<i64>(), any::<u64>(), 0.0..1.0e6_f64, vec(counter(), 7));
     let flags =
         (any::<bool>(), any::<bool>(), any::<bool>(), exit, sampling, option::of(counter()));
     (texts, numbers, flags, vec(configuration(), 0..4)).prop_map(
@@ -164,6 +165,7 @@ fn run() -> impl Strategy<Value = Run> {
                 context_switches: n[2],
                 forked_children: n[3],
                 execs: n[4],
+                executions: n[6],
                 exit,
                 warnings,
                 unmeasured,

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use accel::Choice;
-use mallacc_sim::{ConfigSpec, Plan, Sample};
+use mallacc_sim::{ConfigSpec, Plan, Sample, Seeds};
 use stats::Values;
 use stream::file::FileSource;
 use uarch::Machine;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "whole" => (NOT_SAMPLED, None),
         grid => (Sample::parse(grid)?, Some(0)),
     };
-    let plan = Plan { skip: 0, max: None, sample, budget, roi_only: false };
+    let plan = Plan { skip: 0, max: None, sample, budget, roi_only: false, seeds: Seeds::ONE };
     let mut source = FileSource::open(Path::new(trace))?;
     let outcome = mallacc_sim::run(&mut source, plan, &specs, &AtomicBool::new(false), &mut ())?;
     for (spec, measured) in specs.iter().zip(&outcome.measured) {

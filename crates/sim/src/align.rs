@@ -61,6 +61,8 @@ pub struct Aligner {
     thread: Option<u32>,
     open: Option<Open>,
     repeating: u64,
+    /// A program began and has not accessed memory yet.
+    begins: bool,
     /// Memory events for which no operand was left, except pieces of wide accesses.
     pub extra_accesses: u64,
     /// Threads seen.
@@ -84,6 +86,7 @@ impl Aligner {
             thread: None,
             open: None,
             repeating: 0,
+            begins: true,
             extra_accesses: 0,
             threads: 0,
             context_switches: 0,
@@ -275,6 +278,11 @@ impl Aligner {
     #[inline(always)]
     fn memory(&mut self, insn: u16, store: bool, _size: u8, addr: u64, batch: &mut Batch) {
         let Some(open) = &self.open else { return };
+        if self.begins {
+            // All that the kernel hands to a program is its stack.
+            self.begins = false;
+            batch.items.push(Item::Stack(addr));
+        }
         let block = &self.known[open.index as usize].block;
         let Some(insn) = block.insns.get(usize::from(insn)) else { return };
         let first = usize::from(insn.first_mem_operand);
@@ -313,6 +321,7 @@ impl Aligner {
                 self.execs += 1;
                 self.close(0, batch);
                 self.repeating = 0;
+                self.begins = true;
                 batch.items.push(Item::Unmap { addr: 0, len: u64::MAX });
             }
             Control::Exit => self.exit = Some(payload),

@@ -22,6 +22,8 @@ pub enum Item {
         /// Length in bytes.
         len: u64,
     },
+    /// A program begins, with its stack at this address.
+    Stack(u64),
     /// The region of interest starts: all counts so far are discarded.
     Restart,
     /// A sample's measured interval begins.

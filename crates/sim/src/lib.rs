@@ -19,11 +19,12 @@ pub mod operations;
 pub mod plan;
 pub mod runner;
 pub mod totals;
+pub mod variation;
 mod worker;
 
 pub use batch::{Batch, Item};
 pub use declared::declared;
 pub use measured::Measured;
 pub use operations::Operations;
-pub use plan::{Plan, Sample};
+pub use plan::{Plan, Sample, Seeds};
 pub use runner::{ConfigSpec, Outcome, Progress, RunError, StreamFacts, run};

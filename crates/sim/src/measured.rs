@@ -23,6 +23,8 @@ pub struct Measured {
     pub last: Reading,
     /// What the accelerator checked over the whole run, warmed or timed.
     pub checks: Checks,
+    /// The same machine with the further seeds of the plan.
+    pub replicates: Vec<Measured>,
     /// Calls that had begun and not ended when timing stopped, or that a jump left.
     pub abandoned_calls: u64,
 }
@@ -38,6 +40,16 @@ impl Measured {
     /// All measurements, for a report: over the samples, or over everything timed. The caller adds
     /// what was simulated and under which name.
     pub fn configuration(&self, sampled: bool) -> Configuration {
+        let mut own = self.described(sampled);
+        if !self.replicates.is_empty() {
+            let others = self.replicates.iter().map(|seed| seed.described(sampled).point());
+            own.replicates = std::iter::once(own.point()).chain(others).collect();
+        }
+        own
+    }
+
+    /// The same without the replicates.
+    fn described(&self, sampled: bool) -> Configuration {
         let totals = if sampled { &self.sampled } else { &self.whole };
         let counted = self.values(totals);
         let of_core = |name| counted.get(CORE, name).unwrap_or_default();

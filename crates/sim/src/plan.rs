@@ -53,6 +53,27 @@ pub fn count(text: &str) -> Result<u64, String> {
     })
 }
 
+/// How often each machine simulates the stream: once as described, and once more for each further
+/// seed, with what differs from run to run drawn anew (`crate::variation`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// Simulations of each machine, the one as described included; at least 1.
+    pub count: u64,
+    /// Give the further ones up when the program turns out to be longer than this many
+    /// instructions, or is sampled; `None` = never.
+    pub up_to: Option<u64>,
+}
+
+impl Seeds {
+    /// Every machine once.
+    pub const ONE: Self = Self { count: 1, up_to: None };
+
+    /// Whether the further ones go on after so many instructions.
+    pub fn go_on(&self, executed: u64, sampled: bool) -> bool {
+        self.count > 1 && self.up_to.is_none_or(|limit| !sampled && executed <= limit)
+    }
+}
+
 /// The user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -67,6 +88,8 @@ pub struct Plan {
     pub budget: Option<u64>,
     /// Measure nothing before the first region of interest.
     pub roi_only: bool,
+    /// How often each machine simulates it.
+    pub seeds: Seeds,
 }
 
 /// Progress of a run through its plan.
@@ -252,7 +275,7 @@ mod tests {
     const GRID: Sample = Sample { period: 100, warm: 20, measure: 10 };
 
     fn plan() -> Plan {
-        Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false }
+        Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false, seeds: Seeds::ONE }
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub struct StreamFacts {
     pub stopped_early: bool,
     /// The user stopped it.
     pub interrupted: bool,
+    /// Simulations of each machine, by seeds, that saw the whole stream.
+    pub seeds: u64,
 }
 
 /// The result of a run.
@@ -111,8 +113,12 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Outcome, RunError> {
     let views = views(specs)?;
-    let workers = specs.iter().map(|spec| worker(spec, &views)).collect::<Result<Vec<_>, _>>()?;
     let decoders = views.iter().map(|view| view.decoder()).collect();
+    // First every machine as described, then all of them with each further seed.
+    let workers = (0..plan.seeds.count.max(1))
+        .flat_map(|seed| specs.iter().map(move |spec| (spec, seed)))
+        .map(|(spec, seed)| worker(spec, seed, &views))
+        .collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         let mut senders = Vec::new();
         let mut handles = Vec::new();
@@ -121,14 +127,37 @@ pub fn run(
             senders.push(sender);
             handles.push(scope.spawn(move || worker.run(&receiver)));
         }
-        let (facts, error) = feed(source, decoders, plan, &senders, stop, progress);
-        drop(senders);
-        let mut measured = Vec::new();
-        for (handle, spec) in handles.into_iter().zip(specs) {
-            measured.push(handle.join().map_err(|_| RunError::Machine(spec.name.clone()))?);
+        let replicates = senders.split_off(specs.len());
+        let senders = Senders { described: senders, replicates };
+        let (facts, error) = feed(source, decoders, plan, senders, stop, progress);
+        let mut measured: Vec<Measured> = Vec::new();
+        for (handle, (at, spec)) in handles.into_iter().zip(specs.iter().enumerate().cycle()) {
+            let one = handle.join().map_err(|_| RunError::Machine(spec.name.clone()))?;
+            match measured.get_mut(at) {
+                None => measured.push(one),
+                Some(described) if facts.seeds > 1 => described.replicates.push(one),
+                Some(_) => {}
+            }
         }
         Ok(Outcome { facts, measured, error })
     })
+}
+
+/// The channels to the machines.
+struct Senders {
+    described: Vec<SyncSender<Arc<Batch>>>,
+    /// Those of further seeds; empty once they are given up.
+    replicates: Vec<SyncSender<Arc<Batch>>>,
+}
+
+impl Senders {
+    /// A machine that failed has closed its channel; the others continue.
+    fn send(&self, batch: Batch) {
+        let batch = Arc::new(batch);
+        for sender in self.described.iter().chain(&self.replicates) {
+            let _ = sender.send(Arc::clone(&batch));
+        }
+    }
 }
 
 /// The distinct views of code among the machines; the default machine's if there are none.
@@ -146,18 +175,28 @@ fn views(specs: &[ConfigSpec]) -> Result<Vec<CodeView>, RunError> {
     Ok(views)
 }
 
-fn worker(spec: &ConfigSpec, views: &[CodeView]) -> Result<Worker, RunError> {
+/// A machine with its own seed and this many more.
+fn worker(spec: &ConfigSpec, seed: u64, views: &[CodeView]) -> Result<Worker, RunError> {
     let refused = |error| spec.refused(error);
     let accelerator = spec.accelerator.build().map_err(refused)?;
     let view = spec.machine.view().map_err(refused)?;
     let at = views.iter().position(|known| *known == view).unwrap_or(0);
-    Ok(Worker::new(spec.machine.build(accelerator).map_err(refused)?, at))
+    let machine = spec.with_seed(seed).machine;
+    Ok(Worker::new(machine.build(accelerator).map_err(refused)?, at, machine.memory.seed))
 }
 
 impl ConfigSpec {
     /// A configuration that is not the run's subject.
     pub fn new(name: impl Into<String>, machine: Machine, accelerator: Choice) -> Self {
         Self { name: name.into(), machine, accelerator, subject: false }
+    }
+
+    /// The same with a seed further by this much.
+    #[must_use]
+    pub fn with_seed(&self, further: u64) -> Self {
+        let mut spec = self.clone();
+        spec.machine.memory.seed = spec.machine.memory.seed.wrapping_add(further);
+        spec
     }
 
     fn refused(&self, error: ConfigError) -> RunError {
@@ -170,7 +209,7 @@ fn feed(
     source: &mut dyn Source,
     decoders: Vec<Decoder>,
     plan: Plan,
-    senders: &[SyncSender<Arc<Batch>>],
+    mut senders: Senders,
     stop: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> (StreamFacts, Option<StreamError>) {
@@ -198,7 +237,10 @@ fn feed(
             break;
         }
         progress.instructions(planner.executed);
-        send(senders, aligner.take(&mut batch));
+        if !plan.seeds.go_on(planner.executed, planner.sampled) {
+            senders.replicates.clear();
+        }
+        senders.send(aligner.take(&mut batch));
         if planner.finished {
             facts.stopped_early = true;
             break;
@@ -206,7 +248,8 @@ fn feed(
     }
     aligner.end(&mut batch);
     planner.end();
-    send(senders, batch);
+    senders.send(batch);
+    facts.seeds = if senders.replicates.is_empty() { 1 } else { plan.seeds.count };
     facts.instructions = planner.executed;
     facts.population = planner.population;
     facts.sampled = planner.sampled;
@@ -219,12 +262,4 @@ fn feed(
     facts.extra_accesses = aligner.extra_accesses;
     facts.unknown_instructions = aligner.unknown();
     (facts, error)
-}
-
-/// A machine that failed has closed its channel; the others continue.
-fn send(senders: &[SyncSender<Arc<Batch>>], batch: Batch) {
-    let batch = Arc::new(batch);
-    for sender in senders {
-        let _ = sender.send(Arc::clone(&batch));
-    }
 }

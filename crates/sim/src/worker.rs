@@ -10,6 +10,7 @@ use uarch::{Core, Steps};
 use crate::batch::{Batch, Item};
 use crate::measured::Measured;
 use crate::totals::{OpenSample, Totals};
+use crate::variation::Stack;
 
 /// A running machine.
 pub struct Worker {
@@ -24,11 +25,13 @@ pub struct Worker {
     whole: Totals,
     sampled: Totals,
     points: Vec<results::SamplePoint>,
+    stack: Stack,
 }
 
 impl Worker {
-    /// A machine at the start of the stream. `view` is the index of its view of code in each batch.
-    pub fn new(core: Box<dyn Core>, view: usize) -> Self {
+    /// A machine at the start of the stream. `view` is the index of its view of code in each batch,
+    /// `seed` is the machine's.
+    pub fn new(core: Box<dyn Core>, view: usize, seed: u64) -> Self {
         Self {
             stretch: Reading::of(&*core),
             core,
@@ -39,6 +42,7 @@ impl Worker {
             whole: Totals::default(),
             sampled: Totals::default(),
             points: Vec::new(),
+            stack: Stack::new(seed),
         }
     }
 
@@ -70,6 +74,7 @@ impl Worker {
                 Item::SampleEnd { instructions } => self.end_sample(instructions),
                 Item::ContextSwitch => self.core.context_switch(),
                 Item::Unmap { addr, len } => self.core.state_mut().unmap(addr, len),
+                Item::Stack(addr) => self.stack.begins(addr),
                 Item::Restart => self.restart(),
             }
         }
@@ -78,7 +83,15 @@ impl Worker {
 
     fn steps(&mut self, batch: &Batch, from: usize, to: usize) {
         let records = &batch.steps[from..to];
-        let steps = Steps::new(&self.blocks, records, &batch.addresses, &batch.values);
+        let first = |step: usize| {
+            let record = batch.steps.get(step);
+            record.map_or(batch.addresses.len(), |record| record.first_address as usize)
+        };
+        let addresses = match self.stack.moves() {
+            true => self.stack.moved(&batch.addresses, first(from)..first(to)),
+            false => &batch.addresses,
+        };
+        let steps = Steps::new(&self.blocks, records, addresses, &batch.values);
         self.core.run(steps, self.timed);
     }
 
@@ -143,6 +156,7 @@ impl Worker {
             whole: self.whole,
             sampled: self.sampled,
             points: self.points,
+            replicates: Vec::new(),
         }
     }
 }

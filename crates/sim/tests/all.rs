@@ -6,3 +6,4 @@ mod counters;
 mod documents;
 mod operations;
 mod program;
+mod seeds;

@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use crate::program::Program;
 use accel::{Choice, registry};
-use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, run};
+use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, Seeds, run};
 use stats::Values;
 use stream::Source;
 use uarch::Machine;
 
 const GRID: Sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
-const WHOLE: Plan = Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false };
+const WHOLE: Plan =
+    Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false, seeds: Seeds::ONE };
 
 fn spec(name: &str, accelerator: Choice) -> ConfigSpec {
     ConfigSpec::new(name, Machine::default(), accelerator)

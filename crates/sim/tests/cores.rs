@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::program::Program;
 use accel::{Accelerator, Choice};
-use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, run};
+use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, Seeds, run};
 use params::{ConfigError, Param, ParamDoc, toml};
 use stats::{Counts, Walk};
 use stream::CallKind;
@@ -15,7 +15,8 @@ use uarch::machine::CoreSection;
 use uarch::{Component, Core, CoreCounters, CpiStack, Machine, Step};
 
 const GRID: Sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
-const WHOLE: Plan = Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false };
+const WHOLE: Plan =
+    Plan { skip: 0, max: None, sample: GRID, budget: None, roi_only: false, seeds: Seeds::ONE };
 
 params::params! {
     /// A core that takes its instructions one by one, and as long for each.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::program::Program;
 use accel::{Accelerator, Checks, Choice, Completed, Marker, Model, Reply};
-use mallacc_sim::{ConfigSpec, Plan, Sample, declared, run};
+use mallacc_sim::{ConfigSpec, Plan, Sample, Seeds, declared, run};
 use params::{ConfigError, ParamDoc, toml};
 use results::store::Store;
 use results::text::{self, Style};
@@ -103,7 +103,8 @@ fn simulated() -> Run {
         |accelerator: Choice| ConfigSpec::new(accelerator.text(), Machine::default(), accelerator);
     let specs = [spec(Choice::parse("none").unwrap()), spec(Choice::of(&ScaleModel))];
     let sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
-    let plan = Plan { skip: 0, max: None, sample, budget: None, roi_only: false };
+    let plan =
+        Plan { skip: 0, max: None, sample, budget: None, roi_only: false, seeds: Seeds::ONE };
     let mut packets = Program::new().packets(ROUNDS, 1);
     let outcome = run(&mut packets, plan, &specs, &AtomicBool::new(false), &mut ()).unwrap();
     assert_eq!(outcome.measured[1].checks.made, ROUNDS);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::program::Program;
 use accel::Choice;
-use mallacc_sim::{ConfigSpec, Operations, Plan, Sample, run};
+use mallacc_sim::{ConfigSpec, Operations, Plan, Sample, Seeds, run};
 use mcache::ops::{Effect, Op, Replay};
 use mcache::{Config, MallocCache, Pop};
 use uarch::Machine;
@@ -33,7 +33,8 @@ fn a_replay_of_the_operations_hits_exactly_where_the_simulated_cache_hits() {
         Choice::parse(&format!("mallacc:entries={entries}")).unwrap(),
     );
     let sample = Sample { period: 10_000, warm: 1_000, measure: 1_000 };
-    let plan = Plan { skip: 0, max: None, sample, budget: None, roi_only: false };
+    let plan =
+        Plan { skip: 0, max: None, sample, budget: None, roi_only: false, seeds: Seeds::ONE };
     let stop = AtomicBool::new(false);
     let outcome = run(&mut packets.clone(), plan, &[spec], &stop, &mut ()).unwrap();
     let measured = &outcome.measured[0];

@@ -22,7 +22,7 @@ pub use crate::calls::{Call, CallTracker};
 pub use crate::core::Core;
 pub use crate::functional::{Functional, State};
 pub use crate::machine::{CodeView, Machine};
-pub use crate::observe::{Observer, Times, WithDevice};
+pub use crate::observe::{Observer, Times, WithDevice, WithSeed};
 pub use crate::ooo::{CoreCounters, OutOfOrder};
 pub use crate::params::CoreParams;
 pub use crate::retire::{Component, CpiStack};

@@ -1,7 +1,7 @@
 //! The uop observer gives access to the event times of every uop.
 
 use decode::Uop;
-use memory::{Flat, Mapping, Ranged};
+use memory::{Flat, Mapping, Ranged, Scattered};
 
 /// Execution times of a uop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,4 +45,11 @@ pub struct WithDevice;
 
 impl Observer for WithDevice {
     type Mapping = Ranged;
+}
+
+/// Observes nothing, on a machine whose pages lie where its seed puts them.
+pub struct WithSeed;
+
+impl Observer for WithSeed {
+    type Mapping = Scattered;
 }

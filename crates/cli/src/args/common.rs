@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use experiments::Failure;
-use experiments::plan::{BUDGET_INSTRUCTIONS, Plan, SAMPLE, Sample, Selection, count};
+use experiments::plan::{
+    BUDGET_INSTRUCTIONS, Plan, SAMPLE, SEEDS, SEEDS_INSTRUCTIONS, Sample, Seeds, Selection, count,
+};
 use experiments::target::Target;
 use experiments::workload;
 use std::ffi::OsString;
@@ -44,6 +46,10 @@ pub struct SimulationArgs {
     #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
           value_parser = count, conflicts_with_all = ["sample", "no_sample"])]
     pub budget: u64,
+    /// Simulate the same instructions N times, with the stack, the pages and DRAM's cycles as
+    /// chance would have them, for intervals [default: 3 up to 20 million instructions, else 1]
+    #[arg(long, value_name = "N", value_parser = seeds)]
+    pub seeds: Option<u64>,
 }
 
 impl SimulationArgs {
@@ -64,7 +70,11 @@ impl SimulationArgs {
             (None, false) => Some(self.budget),
         };
         let sample = self.sample.unwrap_or(SAMPLE);
-        Plan { skip: self.skip, max: self.max, sample, budget, roi_only: self.roi }
+        let seeds = match self.seeds {
+            Some(count) => Seeds { count, up_to: None },
+            None => Seeds { count: SEEDS, up_to: Some(SEEDS_INSTRUCTIONS) },
+        };
+        Plan { skip: self.skip, max: self.max, sample, budget, roi_only: self.roi, seeds }
     }
 }
 
@@ -124,8 +134,9 @@ pub struct ProgramArgs {
     /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
     #[arg(long)]
     pub deterministic: bool,
-    /// Seed of the random bytes that QEMU gives the program (1 with --deterministic)
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "deterministic")]
+    /// Seed of the random bytes that QEMU gives the program; with --deterministic also of its hash
+    /// seeds and the place of its stack
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = first_seed)]
     pub seed: u64,
     /// Run a workload that comes with mallacc instead (`mallacc workloads`)
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
@@ -155,7 +166,7 @@ impl ProgramArgs {
             (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
             (None, None) => return Err(Failure::usage("no program given; try: mallacc run -- ls")),
         };
-        (target.deterministic, target.seed) = (self.deterministic, self.seed);
+        target.seeded(self.deterministic, self.seed);
         Ok(target)
     }
 }
@@ -172,6 +183,16 @@ impl From<Size> for workload::Size {
 /// Repeats of a microbenchmark, as its own command line has them.
 pub(super) fn repeats(text: &str) -> Result<u64, String> {
     within(text, 2, 1000, ", because the first is a warm-up; try 13")
+}
+
+/// The seed of an execution.
+fn first_seed(text: &str) -> Result<u64, String> {
+    within(text, 1, u64::from(u32::MAX), "; try 1")
+}
+
+/// Simulations of each machine.
+fn seeds(text: &str) -> Result<u64, String> {
+    within(text, 1, 100, "; try 3")
 }
 
 /// Iterations in each repeat of a microbenchmark.

@@ -13,6 +13,10 @@ use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs, iter
 pub struct RunArgs {
     #[command(flatten)]
     pub simulation: SimulationArgs,
+    /// Execute the program once for each of the --seeds, each time with other hash seeds and the
+    /// stack elsewhere, as --deterministic --seed 1, 2, …; only the first one's output is shown
+    #[arg(long, help_heading = "Simulation")]
+    pub rerun: bool,
     #[command(flatten)]
     pub report: ReportArgs,
     #[command(flatten)]

@@ -56,6 +56,12 @@ fn measured(run: &Run) -> String {
             number::count(sampling.population)
         ),
     };
+    let seeds = run.configurations.first().map_or(0, |item| item.replicates.len());
+    let how = match (seeds, run.executions) {
+        (0, _) => how,
+        (_, 0 | 1) => format!("{how}; {seeds} seeds, intervals are of 95 %"),
+        (_, executions) => format!("{how}; {executions} executions, intervals are of 95 %"),
+    };
     let roi = if run.roi { ", regions of interest only" } else { "" };
     format!("{} instructions, {how}{roi}", number::count(first))
 }

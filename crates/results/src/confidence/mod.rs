@@ -1,5 +1,6 @@
-//! The uncertainty of a sampled run's figures: 95 % confidence intervals for ratios.
+//! The uncertainty of a run's figures: 95 % confidence intervals for ratios.
 //!
+//! # Samples
 //! A sample is one measured interval. Every mean this crate reports is a ratio of two sums over
 //! the samples (cycles by calls, instructions by cycles), so the ratio estimator is used and not
 //! the mean of ratios: with `n` samples `(y_i, x_i)`,
@@ -25,6 +26,17 @@
 //! Samples are taken systematically and treated as if drawn at random, as in R. Wunderlich et al.,
 //! *SMARTS: Accelerating Microarchitecture Simulation via Rigorous Statistical Sampling*, ISCA
 //! 2003; a program that is periodic at the sampling period is outside this assumption.
+//!
+//! # Seeds
+//! Where a stack, pages and DRAM cycles happen to lie moves figures as well, and no sample shows
+//! it. Replicates simulate (or execute) the program again with other seeds; each gives a figure
+//! `r_i`, comparisons paired by seed. The mean of many runs lies in `mean(r) ± t(0.975, n - 1) s /
+//! sqrt(n)`. Reports show the figure of the first seed, `r_0`, because all counters are its own;
+//! its interval is the smallest around `r_0` that contains the mean's, together with the samples':
+//!
+//! ```text
+//! r_0 ± (|r_0 - mean(r)| + sqrt((t s / sqrt(n))^2 + samples^2))
+//! ```
 
 mod student;
 
@@ -62,6 +74,16 @@ impl Estimate {
 pub fn ratio(samples: &[(u64, u64)]) -> Option<Estimate> {
     let (value, deviations) = linearised(samples)?;
     Some(Estimate { value, half_width: half_width(&deviations) })
+}
+
+/// Half the width of the interval around the first of the seeds' figures, given that of the
+/// samples; `None` if neither seeds nor samples leave an interval.
+pub fn around_first(seeds: &[f64], samples: Option<f64>) -> Option<f64> {
+    let (Some(first), true) = (seeds.first(), seeds.len() > 1) else { return samples };
+    let mean = seeds.iter().sum::<f64>() / seeds.len() as f64;
+    let deviations: Vec<f64> = seeds.iter().map(|figure| figure - mean).collect();
+    let of_seeds = half_width(&deviations)?;
+    Some((first - mean).abs() + of_seeds.hypot(samples.unwrap_or(0.0)))
 }
 
 /// Estimates the ratio of the ratio over `base` to the ratio over `new`, paired by sample; `None`
@@ -137,6 +159,27 @@ mod tests {
         assert!(close(estimate.value, 2.0));
         let t = (0.475 * std::f64::consts::PI).tan();
         assert!((estimate.half_width.unwrap() - 0.2 * t).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_of_seeds_contains_that_of_their_mean() {
+        // Mean 12, s = sqrt((4 + 0 + 4) / 2) = 2; t(0.975, 2) = 4.302653 in any printed table.
+        let half = 4.302_652_73 * 2.0 / 3.0_f64.sqrt();
+        let from_10 = around_first(&[10.0, 12.0, 14.0], None).unwrap();
+        assert!((from_10 - (2.0 + half)).abs() < 1e-6, "|10 - 12| + {half}: {from_10}");
+        let from_12 = around_first(&[12.0, 10.0, 14.0], None).unwrap();
+        assert!((from_12 - half).abs() < 1e-6);
+        // Samples of 3 on top: sqrt(half^2 + 9).
+        let both = around_first(&[12.0, 10.0, 14.0], Some(3.0)).unwrap();
+        assert!((both - (half * half + 9.0).sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn one_seed_leaves_the_interval_of_the_samples() {
+        assert_eq!(around_first(&[], None), None);
+        assert_eq!(around_first(&[5.0], None), None);
+        assert_eq!(around_first(&[5.0], Some(0.5)), Some(0.5));
+        assert_eq!(around_first(&[5.0, 5.0, 5.0], None), Some(0.0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stats::Values;
 
-use super::calls::{CallStats, PerKind};
+use super::calls::{CallStats, CallTally, PerKind};
 use super::samples::SamplePoint;
 
 /// What a configuration is in its run: what reports say about it, and whether they do.
@@ -88,6 +88,10 @@ pub struct Configuration {
     pub energy_nj: Option<f64>,
     /// The measured intervals of a sampled run; empty otherwise.
     pub samples: Vec<SamplePoint>,
+    /// The sums of the run's replicates: first this configuration's own, then those of the same
+    /// stream, or of further executions, with other seeds. Empty if there was only one. Replicate
+    /// `i` of every configuration has the same seed, so comparisons are paired.
+    pub replicates: Vec<SamplePoint>,
 }
 
 /// The value of an accelerator's parameter.
@@ -109,5 +113,21 @@ impl fmt::Display for ParameterValue {
             Self::Real(value) => write!(f, "{value}"),
             Self::Text(value) => write!(f, "{value}"),
         }
+    }
+}
+
+impl Configuration {
+    /// Its sums, as a point.
+    pub fn point(&self) -> SamplePoint {
+        let mut point = SamplePoint {
+            instructions: self.instructions,
+            cycles: self.cycles,
+            allocator_cycles: self.allocator_cycles,
+            ..SamplePoint::default()
+        };
+        for (kind, calls) in self.calls.iter() {
+            point.calls[kind] = CallTally { calls: calls.calls, cycles: calls.cycles };
+        }
+        point
     }
 }

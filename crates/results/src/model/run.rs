@@ -24,6 +24,9 @@ pub struct Run {
     pub seed: u64,
     /// Whether the program's own sources of randomness were fixed.
     pub deterministic: bool,
+    /// Executions of the program; the replicates of its configurations are theirs if there were
+    /// several.
+    pub executions: u64,
     /// Wall-clock seconds on the host.
     pub host_seconds: f64,
     /// Instructions the program executed, measured or not.

@@ -24,27 +24,43 @@ pub struct Context<T: Measured> {
     pub instructions: u64,
     /// The same item in the baseline, which may be the item itself.
     pub baseline: Option<T>,
-    /// The item's share of each sample.
-    pub points: Vec<T::Point>,
-    /// The baseline's share of each sample.
-    pub baseline_points: Vec<T::Point>,
+    /// What each sample measured.
+    pub samples: Pairs<T::Point>,
+    /// What each replicate measured.
+    pub replicates: Pairs<T::Point>,
+}
+
+/// Points of an item, each with the baseline's point of the same sample or seed.
+pub struct Pairs<P> {
+    /// The item's share of each point.
+    pub points: Vec<P>,
+    /// The baseline's share of each; empty without a baseline.
+    pub baseline: Vec<P>,
+}
+
+impl<P> Pairs<P> {
+    const NONE: Self = Self { points: Vec::new(), baseline: Vec::new() };
 }
 
 impl<T: Measured> Context<T> {
-    /// A context without a baseline and without samples.
+    /// A context without a baseline, samples or replicates.
     pub fn plain(instructions: u64) -> Self {
-        Self { instructions, baseline: None, points: Vec::new(), baseline_points: Vec::new() }
+        Self { instructions, baseline: None, samples: Pairs::NONE, replicates: Pairs::NONE }
     }
 }
 
 /// The context of a configuration of `run`.
 pub fn configuration_context(run: &Run, configuration: &Configuration) -> Context<Configuration> {
     let baseline = run.baseline_of(configuration);
+    let pairs = |points: fn(&Configuration) -> &[SamplePoint]| Pairs {
+        points: points(configuration).to_vec(),
+        baseline: baseline.map(|base| points(base).to_vec()).unwrap_or_default(),
+    };
     Context {
         instructions: configuration.instructions,
         baseline: baseline.cloned(),
-        points: configuration.samples.clone(),
-        baseline_points: baseline.map(|base| base.samples.clone()).unwrap_or_default(),
+        samples: pairs(|item| &item.samples),
+        replicates: pairs(|item| &item.replicates),
     }
 }
 
@@ -62,12 +78,18 @@ pub fn calls_context(
         }
         sum
     };
-    let tallies = |configuration: &Configuration| configuration.samples.iter().map(tally).collect();
     let baseline = run.baseline_of(configuration);
+    let pairs = |points: fn(&Configuration) -> &[SamplePoint]| {
+        let tallies = |item| points(item).iter().map(tally).collect();
+        Pairs {
+            points: tallies(configuration),
+            baseline: baseline.map(tallies).unwrap_or_default(),
+        }
+    };
     Context {
         instructions: configuration.instructions,
         baseline: baseline.map(|base| base.calls.total(&choose)),
-        points: tallies(configuration),
-        baseline_points: baseline.map(tallies).unwrap_or_default(),
+        samples: pairs(|item| &item.samples),
+        replicates: pairs(|item| &item.replicates),
     }
 }

@@ -75,6 +75,11 @@ pub static RUN: &[Statistic<Run>] = &[
     counter!(threads, Count, "Threads the program had, the first included."),
     counter!(context_switches, Count, "Switches between threads on the simulated core."),
     counter!(forked_children, Count, "Children that left the instruction stream at a fork."),
+    counter!(
+        executions,
+        Count,
+        "Executions of the program; with several, each replicate is one of them."
+    ),
     counter!(execs, Count, "Times the program replaced itself."),
 ];
 

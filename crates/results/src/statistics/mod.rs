@@ -8,12 +8,12 @@ mod context;
 mod declared;
 mod document;
 
-pub use context::{Context, Measured, calls_context, configuration_context};
+pub use context::{Context, Measured, Pairs, calls_context, configuration_context};
 pub use declared::{CALLS, CONFIGURATION, RUN};
 pub use document::{Declaration, declarations, markdown};
 pub use stats::Unit;
 
-use crate::confidence::{Estimate, ratio, relative};
+use crate::confidence::{Estimate, around_first, ratio, relative};
 use crate::model::{Configuration, Run};
 
 /// One declared statistic of a `T`.
@@ -50,12 +50,12 @@ pub enum Source<T: Measured + 'static> {
         formula: &'static str,
         /// Derives it; `None` if it would divide by zero or has nothing to compare with.
         get: fn(&T, &Context<T>) -> Option<f64>,
-        /// How a sampled run gets its confidence interval.
+        /// How it gets its confidence interval.
         interval: Interval<T>,
     },
 }
 
-/// How the confidence interval of a derived statistic is computed from the samples.
+/// How the confidence interval of a derived statistic is computed from samples and replicates.
 pub enum Interval<T: Measured> {
     /// It has none.
     None,
@@ -70,7 +70,7 @@ pub enum Interval<T: Measured> {
 pub enum Value {
     /// A counter.
     Count(u64),
-    /// A stated or derived figure, with its interval if the run was sampled.
+    /// A stated or derived figure, with its interval if the run has samples or replicates.
     Real(Estimate),
     /// Undefined: a division by zero, or nothing to compare with.
     Undefined,
@@ -128,17 +128,36 @@ impl<T: Measured> Statistic<T> {
 }
 
 impl<T: Measured> Interval<T> {
+    /// Half the width of the interval: what the samples leave open and what differs from seed to
+    /// seed; `None` if neither is known.
     fn half_width(&self, context: &Context<T>) -> Option<f64> {
+        let samples = self.estimate(&context.samples).and_then(|estimate| estimate.half_width);
+        let seeds: Option<Vec<f64>> = (0..context.replicates.points.len())
+            .map(|seed| self.of_seed(&context.replicates, seed))
+            .collect();
+        around_first(&seeds.unwrap_or_default(), samples)
+    }
+
+    /// The figure over all points.
+    fn estimate(&self, pairs: &Pairs<T::Point>) -> Option<Estimate> {
+        self.over(&pairs.points, &pairs.baseline)
+    }
+
+    /// The figure of one seed.
+    fn of_seed(&self, pairs: &Pairs<T::Point>, seed: usize) -> Option<f64> {
+        let points = pairs.points.get(seed..=seed)?;
+        let baseline = pairs.baseline.get(seed..=seed).unwrap_or_default();
+        self.over(points, baseline).map(|estimate| estimate.value)
+    }
+
+    fn over(&self, points: &[T::Point], baseline: &[T::Point]) -> Option<Estimate> {
         let collect = |points: &[T::Point], part: fn(&T::Point) -> (u64, u64)| -> Vec<_> {
             points.iter().map(part).collect()
         };
         match self {
             Self::None => None,
-            Self::Ratio(part) => ratio(&collect(&context.points, *part))?.half_width,
-            Self::Speedup(part) => {
-                let base = collect(&context.baseline_points, *part);
-                relative(&base, &collect(&context.points, *part))?.half_width
-            }
+            Self::Ratio(part) => ratio(&collect(points, *part)),
+            Self::Speedup(part) => relative(&collect(baseline, *part), &collect(points, *part)),
         }
     }
 }

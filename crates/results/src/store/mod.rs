@@ -15,6 +15,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub use document::markdown;
@@ -71,14 +72,30 @@ impl Store {
         let uri = format!("file:{escaped}?immutable=1");
         let connection = Connection::open_with_flags(uri, flags).map_err(fail)?;
         let store = Self { connection, path: path.to_owned() };
-        // Every version that has tables can be read as it is.
-        if store.check_identity()? == 0 {
-            return Err(StoreError::Unusable {
+        match store.check_identity()? {
+            0 => Err(StoreError::Unusable {
                 path: store.path,
                 action: "written",
                 reason: "it has no tables yet".into(),
-            });
+            }),
+            version if version < MIGRATIONS.len() => {
+                let copied = store.migrated_copy();
+                copied.map_err(|error| StoreError::from_sqlite(path, "read", &error))
+            }
+            _ => Ok(store),
         }
+    }
+
+    /// A copy in memory, with the missing migrations.
+    fn migrated_copy(self) -> rusqlite::Result<Self> {
+        let mut copy = Connection::open_in_memory()?;
+        Backup::new(&self.connection, &mut copy)?.run_to_completion(
+            i32::MAX,
+            Duration::ZERO,
+            None,
+        )?;
+        let mut store = Self { connection: copy, path: self.path };
+        store.migrate()?;
         Ok(store)
     }
 
@@ -150,5 +167,28 @@ impl Store {
 
     fn explain(&self, action: &'static str, error: &rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.path, action, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_store_that_nobody_can_write_is_read_from_a_migrated_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        let run = "INSERT INTO runs VALUES (5, 'perl', 0, NULL, '0.1.0', '1', 0, 0.5, 9, 1, 0, 0, \
+                   0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 1)";
+        old.execute_batch(run).unwrap();
+        old.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.close().unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let run = Store::open_immutable(&path).unwrap().load(5).unwrap();
+        assert_eq!((run.program.as_str(), run.instructions), ("perl", 9));
+        assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, RowIndex, params};
 use stats::Schema;
 
 use super::names::{Stored, complete, kind_named, restore, schema_of};
-use super::schema::COUNTER_BOUND;
+use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
 use crate::model::{
     CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Role, Run,
@@ -66,7 +66,7 @@ impl Store {
         let run = self
             .connection
             .query_row("SELECT * FROM runs WHERE id = ?1", [id], |row| {
-                Ok((run_from_row(row)?, declarations(row)?))
+                Ok((run_from_row(row)?, row.get("declarations")?))
             })
             .optional()
             .map_err(|error| self.explain("read", &error))?;
@@ -141,7 +141,8 @@ impl Store {
         }
         if detail == Detail::Everything {
             self.read_histograms(id, configuration, &extremes)?;
-            self.read_samples(id, configuration)?;
+            configuration.samples = self.read_points(id, SAMPLES)?;
+            configuration.replicates = self.read_points(id, REPLICATES)?;
         }
         Ok(())
     }
@@ -184,10 +185,13 @@ impl Store {
         Ok(())
     }
 
-    fn read_samples(&self, id: i64, configuration: &mut Configuration) -> Result<()> {
-        let sql = "SELECT instructions, cycles, allocator_cycles FROM samples \
-                   WHERE configuration = ?1 ORDER BY position";
-        configuration.samples = self.rows(sql, Some(id), |row| {
+    /// The points of a configuration, from a table of sums and one of the calls of each kind.
+    fn read_points(&self, id: i64, [sums, calls]: [&str; 2]) -> Result<Vec<SamplePoint>> {
+        let sql = format!(
+            "SELECT instructions, cycles, allocator_cycles FROM {sums} \
+             WHERE configuration = ?1 ORDER BY position"
+        );
+        let mut points = self.rows(&sql, Some(id), |row| {
             Ok(SamplePoint {
                 instructions: count(row, 0)?,
                 cycles: count(row, 1)?,
@@ -195,19 +199,21 @@ impl Store {
                 ..SamplePoint::default()
             })
         })?;
-        let sql = "SELECT position, kind, calls, cycles FROM sample_calls WHERE configuration = ?1";
-        let rows = self.rows(sql, Some(id), |row| {
+        let sql =
+            format!("SELECT position, kind, calls, cycles FROM {calls} WHERE configuration = ?1");
+        let rows = self.rows(&sql, Some(id), |row| {
             let tally = CallTally { calls: count(row, 2)?, cycles: count(row, 3)? };
             Ok((count(row, 0)?, row.get::<_, String>(1)?, tally))
         })?;
         for (position, kind, tally) in rows {
-            let point = configuration.samples.get_mut(position as usize);
+            let point = points.get_mut(position as usize);
             let (Some(point), Some(kind)) = (point, kind_named(&kind)) else {
-                return Err(self.damaged(format!("calls of kind {kind} in sample {position}")));
+                let what = format!("calls of kind {kind} at position {position} of {sums}");
+                return Err(self.damaged(what));
             };
             point.calls[kind] = tally;
         }
-        Ok(())
+        Ok(points)
     }
 
     fn damaged(&self, what: String) -> StoreError {
@@ -236,15 +242,6 @@ impl Store {
 fn is_extreme(name: &str) -> bool {
     let (kind, field) = name.split_once('.').unwrap_or_default();
     kind_named(kind).is_some() && matches!(field, "latency_min" | "latency_max")
-}
-
-/// The number of a run's declarations. A store that nobody can write may still have schema version
-/// 1, which has none.
-fn declarations(row: &Row) -> rusqlite::Result<Option<i64>> {
-    match row.get("declarations") {
-        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(None),
-        other => other,
-    }
 }
 
 fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
@@ -288,6 +285,7 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
         roi: row.get("roi")?,
         complete: row.get("complete")?,
         unmeasured: row.get("unmeasured")?,
+        executions: number("executions")?,
         ..Run::default()
     })
 }

@@ -7,9 +7,14 @@ pub const APPLICATION_ID: i32 = 0x4d61_6c6c;
 /// a few of them still fits into 64 bits.
 pub const COUNTER_BOUND: u64 = 1 << 56;
 
+/// The tables of a configuration's points: their sums, and the calls of each kind.
+pub const SAMPLES: [&str; 2] = ["samples", "sample_calls"];
+/// Those of its replicates.
+pub const REPLICATES: [&str; 2] = ["replicates", "replicate_calls"];
+
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
-pub const MIGRATIONS: &[&str] = &[V1, V2, V3];
+pub const MIGRATIONS: &[&str] = &[V1, V2, V3, V4];
 
 /// Runs, configurations, statistics, histograms and samples.
 const V1: &str = "
@@ -126,6 +131,27 @@ UPDATE configurations SET role = CASE
   ELSE 'candidate' END;
 ";
 
+/// Further seeds.
+const V4: &str = "
+ALTER TABLE runs ADD COLUMN executions INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE replicates (
+  configuration    INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position         INTEGER NOT NULL,
+  instructions     INTEGER NOT NULL,
+  cycles           INTEGER NOT NULL,
+  allocator_cycles INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position)
+) WITHOUT ROWID;
+CREATE TABLE replicate_calls (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position      INTEGER NOT NULL,
+  kind          TEXT    NOT NULL,
+  calls         INTEGER NOT NULL,
+  cycles        INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position, kind)
+) WITHOUT ROWID;
+";
+
 /// What a table is for.
 pub struct Table {
     /// Its name.
@@ -169,6 +195,7 @@ pub const MEANING: &[Table] = &[
             ("complete", "1 if the run came to its end and every configuration finished"),
             ("declarations", "`declarations.id`; NULL for runs stored by schema version 1"),
             ("unmeasured", "why no allocator call could be measured; else NULL"),
+            ("executions", "of the program; the replicates are theirs if there were several"),
         ],
     },
     Table {
@@ -268,6 +295,29 @@ pub const MEANING: &[Table] = &[
                 "JSON: `kinds` of groups with their figures (name, unit, sentence, formula of what \
                  is not counted), and the `groups` of the machines",
             ),
+        ],
+    },
+    Table {
+        name: "replicates",
+        about: "What the program took with each seed; none if there was only one. The same \
+         position in two configurations of a run is the same seed.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "0 is the configuration itself, then the further seeds"),
+            ("instructions", "measured"),
+            ("cycles", "they took"),
+            ("allocator_cycles", "of them inside allocator calls"),
+        ],
+    },
+    Table {
+        name: "replicate_calls",
+        about: "Allocator calls of a replicate; kinds without calls are left out.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "`replicates.position`"),
+            ("kind", "`malloc`, `free`, `calloc`, …"),
+            ("calls", "that ended in it"),
+            ("cycles", "they took"),
         ],
     },
 ];

@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use stats::Schema;
 
 use super::names::{Stored, flatten};
-use super::schema::COUNTER_BOUND;
+use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
-use crate::model::{Configuration, Exit, LatencyHistogram, Run};
+use crate::model::{Configuration, Exit, LatencyHistogram, Run, SamplePoint};
 
 impl Store {
     /// Enters a run that has begun, without its configurations. Returns its number.
@@ -57,7 +57,29 @@ impl Store {
             write_parameters(transaction, id, configuration)?;
             write_statistics(transaction, id, configuration)?;
             write_histograms(transaction, id, configuration)?;
-            write_samples(transaction, id, configuration)
+            write_points(transaction, id, SAMPLES, &configuration.samples)?;
+            write_points(transaction, id, REPLICATES, &configuration.replicates)
+        })
+    }
+
+    /// Writes the replicates of configuration number `position` of a run, in place of those that it
+    /// has.
+    pub fn set_replicates(
+        &mut self,
+        run: i64,
+        position: usize,
+        points: &[SamplePoint],
+    ) -> Result<()> {
+        self.transaction(|transaction| {
+            let sql = "SELECT id FROM configurations WHERE run = ?1 AND position = ?2";
+            let id: i64 = transaction
+                .query_row(sql, params![run, position as i64], |row| row.get(0))
+                .map_err(Fault::Sqlite)?;
+            for table in REPLICATES {
+                let sql = format!("DELETE FROM {table} WHERE configuration = ?1");
+                transaction.execute(&sql, [id]).map_err(Fault::Sqlite)?;
+            }
+            write_points(transaction, id, REPLICATES, points)
         })
     }
 
@@ -118,7 +140,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
              exit_signal = ?15, sampling_period = ?16, sampling_warm = ?17, \
              sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
              skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25, \
-             unmeasured = ?26 WHERE id = ?1",
+             unmeasured = ?26, executions = ?27 WHERE id = ?1",
             params![
                 id,
                 run.program,
@@ -146,6 +168,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 run.complete,
                 declare(connection, &run.schema)?,
                 run.unmeasured,
+                integer("executions", run.executions)?,
             ],
         )
         .map_err(Fault::Sqlite)?;
@@ -263,33 +286,41 @@ fn write_histograms(connection: &Connection, id: i64, configuration: &Configurat
     Ok(())
 }
 
-fn write_samples(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
-    let sql = "INSERT INTO samples \
-               (configuration, position, instructions, cycles, allocator_cycles) \
-               VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mut sample = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
-    let sql = "INSERT INTO sample_calls (configuration, position, kind, calls, cycles) \
-               VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mut tally = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
-    for (position, point) in configuration.samples.iter().enumerate() {
+/// Points go into a table of sums and one of the calls of each kind.
+fn write_points(
+    connection: &Connection,
+    id: i64,
+    [sums, calls]: [&str; 2],
+    points: &[SamplePoint],
+) -> Step<()> {
+    let sql = format!(
+        "INSERT INTO {sums} (configuration, position, instructions, cycles, allocator_cycles) \
+         VALUES (?1, ?2, ?3, ?4, ?5)"
+    );
+    let mut sum = connection.prepare_cached(&sql).map_err(Fault::Sqlite)?;
+    let sql = format!(
+        "INSERT INTO {calls} (configuration, position, kind, calls, cycles) \
+         VALUES (?1, ?2, ?3, ?4, ?5)"
+    );
+    let mut tally = connection.prepare_cached(&sql).map_err(Fault::Sqlite)?;
+    for (position, point) in points.iter().enumerate() {
         let position = position as i64;
-        sample
-            .execute(params![
-                id,
-                position,
-                integer("sample instructions", point.instructions)?,
-                integer("sample cycles", point.cycles)?,
-                integer("sample allocator_cycles", point.allocator_cycles)?,
-            ])
-            .map_err(Fault::Sqlite)?;
+        sum.execute(params![
+            id,
+            position,
+            integer("instructions of a point", point.instructions)?,
+            integer("cycles of a point", point.cycles)?,
+            integer("allocator_cycles of a point", point.allocator_cycles)?,
+        ])
+        .map_err(Fault::Sqlite)?;
         for (kind, calls) in point.calls.iter().filter(|(_, t)| t.calls > 0 || t.cycles > 0) {
             tally
                 .execute(params![
                     id,
                     position,
                     kind.name(),
-                    integer("sample calls", calls.calls)?,
-                    integer("sample call cycles", calls.cycles)?,
+                    integer("calls of a point", calls.calls)?,
+                    integer("call cycles of a point", calls.cycles)?,
                 ])
                 .map_err(Fault::Sqlite)?;
         }

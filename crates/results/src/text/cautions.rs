@@ -56,8 +56,12 @@ pub fn cautions(run: &Run) -> Vec<String> {
 /// Time that moved between a call and its neighbours.
 fn moved(run: &Run, subject: &Configuration) -> Option<String> {
     let [allocating, freeing] = run.main_kinds().try_into().ok()?;
-    let speedup =
-        |kind| CallFigures::of(run, subject, CallGroup::Kind(kind)).value("speedup").figure();
+    // A change that its interval does not tell from none has not moved anything.
+    let speedup = |kind| match CallFigures::of(run, subject, CallGroup::Kind(kind)).value("speedup")
+    {
+        Value::Real(change) if !change.covers(0.0) => Some(change.value),
+        _ => None,
+    };
     let (one, other) = (speedup(allocating)?, speedup(freeing)?);
     if one * other >= 0.0 || one.abs().min(other.abs()) < MOVED_MIN {
         return None;

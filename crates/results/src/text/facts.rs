@@ -32,15 +32,18 @@ pub fn text(run: &Run, style: &Style) -> String {
 pub fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![extent(run)];
     if let Some(sampling) = &run.sampling {
+        let alone = run.configurations.first().is_none_or(|item| item.replicates.is_empty());
+        let interval = if alone { "; ± is the 95 % confidence interval" } else { "" };
         lines.push(format!(
-            "Sampled: {} of {} instructions, one every {}, each after {} of warm-up; ± is the 95 % \
-             confidence interval. --no-sample simulates everything.",
+            "Sampled: {} of {} instructions, one every {}, each after {} of warm-up{interval}. \
+             --no-sample simulates everything.",
             number::counted(sampling.samples, "sample", "samples"),
             number::count(sampling.measure),
             number::count(sampling.period),
             number::count(sampling.warm)
         ));
     }
+    lines.extend(replicates(run));
     lines.extend(measured_part(run));
     if let Some(Exit::Code(code @ (..=-1 | 1..))) = run.exit {
         lines.push(format!("The program exited with code {code}."));
@@ -77,6 +80,26 @@ fn extent(run: &Run) -> String {
     }
     line.push('.');
     line
+}
+
+/// How often the program was simulated, and what ± says.
+fn replicates(run: &Run) -> Option<String> {
+    let item = run.configurations.first()?;
+    let both = if run.sampling.is_some() { " and samples" } else { "" };
+    match (item.replicates.len(), run.executions) {
+        (0, _) if run.sampling.is_some() || item.instructions == 0 => None,
+        (0, _) => Some(
+            "Simulated once, so figures have no interval: --seeds 3 gives them one.".to_owned(),
+        ),
+        (seeds, 0 | 1) => Some(format!(
+            "Simulated {seeds} times, each with the stack and pages elsewhere and other DRAM \
+             cycles; ± is the 95 % confidence interval over these seeds{both}."
+        )),
+        (_, executions) => Some(format!(
+            "Executed {executions} times with other hash seeds, stacks, pages and DRAM cycles; ± \
+             is the 95 % confidence interval over the executions{both}; counts are of the first."
+        )),
+    }
 }
 
 fn measured_part(run: &Run) -> Option<String> {

@@ -138,15 +138,24 @@ fn gain(speedup: Value) -> String {
     let Value::Real(estimate) = speedup else { return "not comparably faster".into() };
     let percent = estimate.scaled(100.0);
     if estimate.covers(0.0) && percent.half_width != Some(0.0) {
-        return format!("not measurably faster ({})", number::change(speedup));
+        return format!("not measurably faster or slower ({})", number::change(speedup));
     }
     let size = percent.value.abs();
-    let decimals = usize::from(size < 10.0);
+    let decimals = decimals(size, percent.half_width);
     let text = number::fixed(size, decimals);
     if text == "0.0" {
         return "neither faster nor slower".into();
     }
-    let interval = percent.half_width.map(|half| format!(" (±{half:.decimals$} %)"));
+    let interval = percent.half_width.map(|half| format!(" ±{half:.decimals$}"));
     let word = if percent.value > 0.0 { "faster" } else { "slower" };
-    format!("{text} %{} {word}", interval.unwrap_or_default())
+    format!("{text}{} % {word}", interval.unwrap_or_default())
+}
+
+/// Decimals of a percentage: one below 10, none above, and up to two where its interval needs them
+/// to be more than 0.
+fn decimals(size: f64, half_width: Option<f64>) -> usize {
+    let usual = usize::from(size < 10.0);
+    let half = half_width.filter(|half| *half > 0.0).unwrap_or(f64::INFINITY);
+    let shows = |decimals: &usize| half >= 0.5 * 0.1_f64.powi(*decimals as i32);
+    (usual..2).find(shows).unwrap_or(2)
 }

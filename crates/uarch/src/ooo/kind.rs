@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::frontend;
 use crate::kind::{CoreKind, check_ranges};
 use crate::machine::Machine;
-use crate::observe::WithDevice;
+use crate::observe::{WithDevice, WithSeed};
 use crate::params::CoreParams;
 
 /// The out-of-order core's registry entry.
@@ -47,9 +47,10 @@ impl CoreKind for OutOfOrderKind {
         machine: &Machine,
         accelerator: Box<dyn Accelerator>,
     ) -> Result<Box<dyn Core>, ConfigError> {
-        // Only a machine that declares a device pays for it.
-        Ok(match machine.memory.scratchpad.size {
-            0 => Box::new(OutOfOrder::new(machine, accelerator, ())?),
+        // Only a machine with a device or a seed pays for it.
+        Ok(match (machine.memory.scratchpad.size, machine.memory.seed) {
+            (0, 0) => Box::new(OutOfOrder::new(machine, accelerator, ())?),
+            (0, _) => Box::new(OutOfOrder::new(machine, accelerator, WithSeed)?),
             _ => Box::new(OutOfOrder::new(machine, accelerator, WithDevice)?),
         })
     }
