@@ -3,6 +3,7 @@
 
 use crate::common::{Bench, configurations, live, micro_is_built, root};
 use serde_json::Value;
+use std::process::Stdio;
 
 /// The report of a command as text, on lines as long as its sentences.
 fn report(bench: &Bench, options: &[&str], rest: &[&str]) -> String {
@@ -132,7 +133,7 @@ fn a_deterministic_run_executes_the_same_instructions_in_every_environment() {
     let cycles = environments.map(|environment| {
         let options = ["run", "--deterministic", "--no-store", "--quiet", "--format", "json"];
         let place = bench.path("report.json").display().to_string();
-        let rest = ["--config", "none", "--output", &place, "--", &program];
+        let rest = ["--seeds", "1", "--config", "none", "--output", &place, "--", &program];
         let mut command = bench.command(&[&options[..], &rest].concat());
         let status = command.env_clear().env("PATH", &path).envs(environment).status().unwrap();
         assert!(status.success());
@@ -142,9 +143,12 @@ fn a_deterministic_run_executes_the_same_instructions_in_every_environment() {
         (figure("instructions"), figure("cycles"))
     });
     assert!(cycles.iter().all(|found| found.0 == cycles[0].0), "{cycles:?}");
-    // What the linker reads in the variables moves a branch or a line of the cache here and there.
+    // What the linker reads in the variables moves a mispredicted branch here and there; the long
+    // variable also moves those that lie below it to other pages.
     let apart = |found: &(u64, u64)| found.1.abs_diff(cycles[0].1) as f64 / cycles[0].1 as f64;
-    assert!(cycles.iter().all(|found| apart(found) < 0.005), "{cycles:?}");
+    for (found, most) in cycles.iter().zip([0.0, 0.003, 0.003, 0.015, 0.003]) {
+        assert!(apart(found) <= most, "{cycles:?}");
+    }
 }
 
 fn roles(document: &Value) -> Vec<(&str, &str)> {
@@ -208,4 +212,71 @@ fn calls_at_no_cost_bound_every_accelerator() {
     assert_eq!(bound["malloc"]["calls"], all[0]["malloc"]["calls"]);
     let share = bound["allocator_share"].as_f64().unwrap();
     assert!(share < 0.01, "{share}");
+}
+
+/// Reads its standard input and allocates as much.
+const COPIES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n  int c, n = 0;\n\
+                      \x20 while ((c = getchar()) != EOF) { free(malloc(16 + c)); n++; }\n\
+                      \x20 printf(\"%d\\n\", n);\n  return 0;\n}\n";
+
+#[test]
+fn every_execution_of_a_rerun_repeats_alone_with_its_seed() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let Some(program) = bench.compile("copies", COPIES, &[]) else { return };
+    let input = bench.file("input", &"some text ".repeat(30));
+    let seed = bench.file("seed.toml", "name = \"seed\"\n[memory]\nseed = 1\n");
+    let execute = |options: &[&str], stdout: Stdio| -> (Value, String) {
+        let place = bench.path("report.json").display().to_string();
+        let all = ["--no-store", "--quiet", "--format", "json", "--config", "none", "--output"];
+        let mut command =
+            bench.command(&[&["run"], options, &all, &[&place, "--", &program]].concat());
+        command.stdin(std::fs::File::open(&input).unwrap());
+        let output = command.stdout(stdout).spawn().unwrap().wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(&place).unwrap();
+        (serde_json::from_str(&text).unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (_, printed) = execute(&["--rerun", "--seeds", "2"], Stdio::piped());
+    assert_eq!(printed, "300\n", "all read their input, and the first one's output is shown");
+    // The later ones print into /dev/null, so that the first has to as well to be alike.
+    let (rerun, _) = execute(&["--rerun", "--seeds", "2"], Stdio::null());
+    assert_eq!(rerun["executions"], 2);
+    for (execution, options) in [
+        &["--deterministic", "--seeds", "1"][..],
+        &["--deterministic", "--seeds", "1", "--seed", "2", "--machine", &seed],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (alone, _) = execute(options, Stdio::null());
+        let (alone, own) =
+            (&configurations(&alone)[0], &configurations(&rerun)[0]["replicates"][execution]);
+        for figure in ["instructions", "cycles", "allocator_cycles"] {
+            assert_eq!(own[figure], alone[figure], "{figure} of execution {execution}");
+        }
+    }
+    let cycles = |at: usize| &configurations(&rerun)[0]["replicates"][at]["cycles"];
+    assert_ne!(cycles(0), cycles(1));
+}
+
+#[test]
+fn a_program_is_simulated_with_three_seeds_and_a_pipe_is_read_only_once() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let Some(program) = bench.compile("plain", ALLOCATES, &[]) else { return };
+    let text = report(&bench, &["--deterministic"], &[&program]);
+    assert!(text.contains("Simulated 3 times"), "{text}");
+    assert!(text.contains(" ±"), "{text}");
+    let text = report(&bench, &["--deterministic", "--seeds", "1"], &[&program]);
+    assert!(text.contains("Simulated once") && !text.contains(" ±"), "{text}");
+    let mut command = bench.command(&["run", "--no-store", "--rerun", "--", &program]);
+    let output = command.stdin(Stdio::piped()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("--rerun: stdin is a pipe"), "{text}");
+    assert_eq!(output.status.code(), Some(2), "{text}");
 }

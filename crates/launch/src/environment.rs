@@ -5,18 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// Path of the ring, for an exec that is followed.
 pub const RING: &str = "MALLACC_RING";
 /// Command that starts QEMU for an exec that is followed: its arguments separated by [`SEPARATOR`].
 pub const FOLLOW: &str = "MALLACC_FOLLOW";
-/// Pads the environment to a round size in deterministic runs.
-pub const PAD: &str = "MALLACC_PAD";
-/// Begins the names of the variables that pad it to a round number of variables. A search for any
-/// usual name passes them by at the first character, as it does most variables of a user.
-const FILLER: &str = ".";
+/// Pads the environment to a round size in deterministic runs. Sorted last, which QEMU's order makes
+/// the lowest on the stack: whatever its length, nothing above moves.
+pub const PAD: &str = "~MALLACC_PAD";
+/// Begins the names of places for further variables. A search for any usual name passes them by at
+/// the first character, as it does most variables of a user.
+const SPARE: &str = ".";
+/// Goes between the name of a complement and its dashes. It is sorted behind every usual character.
+const COMPLEMENT: &str = "~-";
 /// Separates the words of [`FOLLOW`]: ASCII's unit separator.
 pub const SEPARATOR: &str = "\x1f";
 
@@ -26,11 +29,14 @@ const SEEDS: [&str; 4] =
 
 /// The size of a deterministic run's environment on the guest's stack is a multiple of this.
 const ROUND: usize = 16 << 10;
-/// The number of its variables is a multiple of this: programs search all of them, and the array of
-/// pointers to them lies on the stack too.
+/// Programs search all variables, and the array of pointers to them lies on the stack too: with
+/// their spares there are a multiple of this.
 const ROUND_VARIABLES: usize = 64;
-/// The characters of their names are a multiple of this.
-const ROUND_NAMES: usize = 1 << 10;
+/// The text of a variable and its complement together: four lines, so that each variable begins at
+/// the start of a line, wherever it stands in the environment.
+const PAIR: usize = 256;
+/// The characters of their two names together, because the dynamic linker reads names to their ends.
+const PAIR_NAMES: usize = 64;
 /// Size of a variable besides its text: the pointer to it.
 const POINTER: usize = 8;
 
@@ -82,31 +88,55 @@ pub fn build(
 }
 
 impl Environment {
-    /// Adds variables that pad the environment to a round number of bytes and of variables, so that
-    /// the guest's stack begins at the same address and looks the same whatever the user's
-    /// variables are. `shift` more bytes move the stack down by that amount.
+    /// Makes the guest's stack look the same whatever the user's variables are: each gets a
+    /// complement that rounds the two up, further pairs round the number of variables up, and one
+    /// variable at the end rounds the whole up. `shift` more bytes move the stack down by that
+    /// amount.
     pub fn pad(&mut self, shift: usize) {
-        let padding = |name: &OsStr| name == PAD || name.as_bytes().starts_with(FILLER.as_bytes());
-        self.inherited.retain(|name, _| !padding(name));
-        let count = self.inherited.len() + self.guest_only.len() + 1;
+        self.inherited.retain(|name, _| !is_padding(name));
+        let count = self.inherited.len();
         for number in count..count.next_multiple_of(ROUND_VARIABLES) {
-            self.inherited.insert(format!("{FILLER}{number:02}").into(), OsString::new());
+            self.inherited.insert(format!("{SPARE}{number:02}").into(), OsString::new());
         }
-        // The dynamic linker reads every name to its end.
-        let names = self.inherited.keys().chain(self.guest_only.keys());
-        let length: usize = names.map(|name| name.len()).sum();
-        let first = format!("{FILLER}{count:02}");
-        if self.inherited.remove(OsStr::new(&first)).is_some() {
-            let more = length.next_multiple_of(ROUND_NAMES) - length;
-            self.inherited.insert((first + &"-".repeat(more)).into(), OsString::new());
-        }
+        let complements: Vec<_> =
+            self.inherited.iter().map(|(name, value)| complement(name, value)).collect();
+        self.inherited.extend(complements);
         let texts = self.inherited.iter().chain(&self.guest_only);
-        // Name, equals sign, value, terminating zero, pointer.
-        let used: usize = texts.map(|(n, v)| n.len() + v.len() + 2 + POINTER).sum();
+        let used: usize = texts.map(|(name, value)| text(name, value) + POINTER).sum();
         let used = used + PAD.len() + 2 + POINTER;
         let missing = used.next_multiple_of(ROUND) - used + shift;
         self.inherited.insert(PAD.into(), "-".repeat(missing).into());
     }
+}
+
+/// Bytes of a variable's text: name, equals sign, value, terminating zero.
+fn text(name: &OsStr, value: &OsStr) -> usize {
+    name.len() + value.len() + 2
+}
+
+/// The variable that rounds this one up. It lies right above it on the stack, because it is sorted
+/// right before it: its name ends with the character before the last one, and then one that is
+/// behind all others.
+fn complement(name: &OsStr, value: &OsStr) -> (OsString, OsString) {
+    let mut other = name.as_bytes().to_vec();
+    if let Some(last) = other.last_mut() {
+        // An equals sign would end the name.
+        *last = if *last == b'>' { b'<' } else { last.saturating_sub(1).max(1) };
+    }
+    other.extend(COMPLEMENT.bytes());
+    let names = name.len() + other.len();
+    other.resize(other.len() + names.next_multiple_of(PAIR_NAMES) - names, b'-');
+    let other = OsString::from_vec(other);
+    let used = text(name, value) + text(&other, OsStr::new(""));
+    (other, "-".repeat(used.next_multiple_of(PAIR) - used).into())
+}
+
+/// Whether [`Environment::pad`] made a variable of that name.
+fn is_padding(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    let dashes = bytes.iter().rev().take_while(|byte| **byte == b'-').count();
+    let complements = dashes > 0 && bytes[..bytes.len() - dashes].ends_with(b"~");
+    name == PAD || bytes.starts_with(SPARE.as_bytes()) || complements
 }
 
 #[cfg(test)]
@@ -169,11 +199,38 @@ mod tests {
             let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
             let mut built = build(user(&pairs), &[], Some(Path::new("/l.so")), Some(0));
             built.pad(0);
-            let all = built.inherited.len() + built.guest_only.len();
-            assert_eq!((all % ROUND_VARIABLES, size(&built) % ROUND), (0, 0), "{count}");
+            let all = built.inherited.len() - 1;
+            assert_eq!((all % (2 * ROUND_VARIABLES), size(&built) % ROUND), (0, 0), "{count}");
             let before = built.inherited.clone();
             built.pad(0);
             assert_eq!(built.inherited, before, "a program that executes another pads once");
+        }
+    }
+
+    /// QEMU puts its own variables on the guest's stack in reverse order, the first at the end, and
+    /// those of `-E` below them.
+    #[test]
+    fn each_variable_begins_at_a_line_whatever_the_others_are() {
+        let long = "x".repeat(1_000);
+        for pairs in [
+            &[("A", "1")][..],
+            &[("AB", "12"), ("C", "3")],
+            &[("HOME", "/root"), ("HOMD", "x"), ("HOMDX", &long), ("LONGER", "y"), ("_", "z")],
+        ] {
+            let mut built = build(user(pairs), &[], None, Some(0));
+            built.pad(0);
+            let (mut below_the_end, mut names) = (0, 0);
+            for (place, (name, value)) in built.inherited.iter().enumerate() {
+                below_the_end += text(name, value);
+                names += name.len();
+                if name == PAD {
+                    assert_eq!(place + 1, built.inherited.len(), "nothing is below it");
+                } else if place % 2 == 1 {
+                    let found = (below_the_end % PAIR, names % PAIR_NAMES);
+                    assert_eq!((is_padding(name), found), (name.as_bytes()[0] == b'.', (0, 0)));
+                }
+            }
+            assert!(pairs.iter().all(|(name, _)| built.inherited.contains_key(OsStr::new(name))));
         }
     }
 }

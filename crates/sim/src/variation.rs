@@ -83,7 +83,7 @@ mod tests {
             stack.begins(top);
             let moved = stack.moved(&all, 0..all.len()).to_vec();
             let down = all[2] - moved[2];
-            assert!(down < PAGE_BYTES && down % STEP_BYTES == 0);
+            assert!(down < PAGE_BYTES && down.is_multiple_of(STEP_BYTES));
             assert_eq!(moved, [all[0], all[1], all[2] - down, all[3] - down, NO_ADDRESS]);
             places.insert(down);
         }

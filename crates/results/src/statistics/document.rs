@@ -128,20 +128,21 @@ Percentiles, shares of calls and MPKI of a sampled run are those of the measured
 an interval of their own.
 
 ## Seeds
-Where the stack and the pages lie and how long DRAM takes differ from run to run and move figures, and
-no sample shows it. A run with several seeds (`--seeds`) therefore simulates the same instructions
-again with these drawn anew: frames of pages at random, the stack moved by up to 4 KB in steps of 32
-bytes, each DRAM read up to 2 ns earlier or later. With `--rerun` each seed is an execution of its own,
-with its own hash seeds too. Each seed `i` gives a figure `r_i`, a speedup from the baseline of the
-same seed. Counters and figures shown are those of the first seed, which varies nothing; the interval
-around its figure is the smallest that contains the interval of the mean over many seeds:
+Where the stack and the pages lie and how long DRAM takes differ from run to run and move figures,
+and no sample shows it. A run with several seeds (`--seeds`) therefore simulates the same
+instructions again with these drawn anew: frames of pages at random, the stack moved by up to 4 KB
+in steps of 32 bytes, each DRAM read up to 2 ns earlier or later. With `--rerun` each seed is an
+execution of its own, with its own hash seeds too. Each seed `i` gives a figure `r_i`, a speedup
+from the baseline of the same seed. Counters and figures shown are those of the first seed, which
+varies nothing; the interval around its figure is the smallest that contains the interval of the
+mean over many seeds:
 
 ```
 r_0 ± (|r_0 - mean(r)| + sqrt((t(0.975, n - 1) * s / sqrt(n))^2 + w^2))
 ```
 
-where `s` is the standard deviation of the `r_i` and `w` half the width of the samples' interval, 0 in a
-run that was not sampled.
+where `s` is the standard deviation of the `r_i` and `w` half the width of the samples' interval, 0
+in a run that was not sampled.
 
 ## Latency histogram
 Every latency below 256 cycles has its own bucket. Above, each octave is cut into 16 buckets of
