@@ -226,7 +226,7 @@ fn every_execution_of_a_rerun_repeats_alone_with_its_seed() {
     }
     let bench = Bench::new();
     let Some(program) = bench.compile("copies", COPIES, &[]) else { return };
-    let input = bench.file("input", &"some text ".repeat(30));
+    let input = bench.file("input", "some text ".repeat(30));
     let seed = bench.file("seed.toml", "name = \"seed\"\n[memory]\nseed = 1\n");
     let execute = |options: &[&str], stdout: Stdio| -> (Value, String) {
         let place = bench.path("report.json").display().to_string();

@@ -12,8 +12,8 @@ use std::path::Path;
 pub const RING: &str = "MALLACC_RING";
 /// Command that starts QEMU for an exec that is followed: its arguments separated by [`SEPARATOR`].
 pub const FOLLOW: &str = "MALLACC_FOLLOW";
-/// Pads the environment to a round size in deterministic runs. Sorted last, which QEMU's order makes
-/// the lowest on the stack: whatever its length, nothing above moves.
+/// Pads the environment to a round size in deterministic runs. Sorted last, which QEMU's order
+/// makes the lowest on the stack: whatever its length, nothing above moves.
 pub const PAD: &str = "~MALLACC_PAD";
 /// Begins the names of places for further variables. A search for any usual name passes them by at
 /// the first character, as it does most variables of a user.
@@ -35,7 +35,7 @@ const ROUND_VARIABLES: usize = 64;
 /// The text of a variable and its complement together: four lines, so that each variable begins at
 /// the start of a line, wherever it stands in the environment.
 const PAIR: usize = 256;
-/// The characters of their two names together, because the dynamic linker reads names to their ends.
+/// The characters of their two names together: the dynamic linker reads names to their ends.
 const PAIR_NAMES: usize = 64;
 /// Size of a variable besides its text: the pointer to it.
 const POINTER: usize = 8;
