@@ -2,7 +2,7 @@
 
 use crate::confidence::{Estimate, around_first, ratio};
 use crate::figures::{GroupFigures, placed};
-use crate::model::{CallKind, Configuration, Role, Run};
+use crate::model::{CallKind, Configuration, Phase, Role, Run};
 use crate::select::CallGroup;
 use crate::statistics::quotient;
 
@@ -170,6 +170,12 @@ impl Configuration {
             expect_equal("cycles in the samples".into(), sum, self.cycles);
             let sum = self.samples.iter().map(|point| point.instructions).sum();
             expect_equal("instructions in the samples".into(), sum, self.instructions);
+        }
+        if !self.phases.is_empty() {
+            let sum: Phase = self.phases.iter().copied().sum();
+            expect_equal("cycles in the phases".into(), sum.cycles, self.cycles);
+            let calls = sum.allocator_cycles;
+            expect_equal("allocator cycles in the phases".into(), calls, self.allocator_cycles);
         }
         if let Some(own) = self.replicates.first() {
             expect_equal("cycles of the first seed".into(), own.cycles, self.cycles);

@@ -83,6 +83,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     object.insert("role".into(), json!(item.role));
     object.insert("parameters".into(), json!(item.parameters));
     extend(&mut object, values(CONFIGURATION, item, &configuration_context(run, item)));
+    object.insert("phases".into(), json!(item.phases));
     let replicates: Vec<Json> = item.replicates.iter().map(replicate).collect();
     object.insert("replicates".into(), Json::Array(replicates));
     if let Some(sampling) = &run.sampling {

@@ -30,6 +30,6 @@ pub use coverage::ClassCoverage;
 pub use figures::{GroupFigures, Placed, groups_of, meaning, placed};
 pub use model::{
     CallKind, CallStats, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, PerKind,
-    Role, Run, SamplePoint, Sampling,
+    Phase, Role, Run, SamplePoint, Sampling,
 };
 pub use select::{CallFigures, CallGroup};

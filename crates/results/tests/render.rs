@@ -240,6 +240,28 @@ fn figures_of_a_whole_run_carry_the_interval_of_its_seeds() {
 }
 
 #[test]
+fn the_course_of_a_run_is_drawn_from_its_lowest_to_its_highest_share() {
+    assert_eq!(seeded().contradictions(), [""; 0]);
+    let text = text::summary(&seeded(), &Style::PLAIN);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Phase n of 15 has n of 120 parts of the allocator's cycles in a fifteenth of all.
+    let share = |n: u64| {
+        // Whole cycles, each part from where the last one was cut.
+        let own = |n: u64| BASELINE.allocator_cycles() * (n * (n + 1) / 2) / 120;
+        let all = |n: u64| BASELINE.cycles() * n / 15;
+        let share = (own(n) - own(n - 1)) as f64 / (all(n) - all(n - 1)) as f64;
+        format!("{:.1} %", 100.0 * share)
+    };
+    // Bar n has n / 15 of eight eighths, cut to whole ones, and one more.
+    let bars = "▁▂▂▃▃▄▄▅▅▆▆▇▇██";
+    let expected = format!("(baseline): {bars} {} to {}.", share(1), share(15));
+    assert!(text.contains(&expected), "{expected} in {text}");
+    let ascii = text::summary(&seeded(), &Style { unicode: false, ..Style::PLAIN });
+    assert!(ascii.contains("_..::--==++**##"), "{ascii}");
+    assert!(!text::summary(&whole(), &Style::PLAIN).contains("in the course of the run"));
+}
+
+#[test]
 fn the_printed_json_is_the_value() {
     for run in [whole(), sampled(), Run::default()] {
         let parsed: Value = serde_json::from_str(&json::render(&run)).unwrap();

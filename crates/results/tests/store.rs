@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mallacc_results::model::{CallKind, CallTally, SamplePoint};
+use mallacc_results::model::{CallKind, CallTally, Phase, SamplePoint};
 use mallacc_results::store::{Store, StoreError};
 use mallacc_results::{Configuration, Exit, ParameterValue, Role, Run, Sampling};
 
@@ -110,6 +110,7 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
             area_rtl_um2_min: stated[1],
             area_rtl_um2_max: stated[2],
             energy_nj: stated[3],
+            phases: points[0].iter().map(Phase::from).collect(),
             replicates: points.remove(1),
             samples: points.remove(0),
             ..Configuration::default()

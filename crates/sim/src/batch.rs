@@ -26,6 +26,11 @@ pub enum Item {
     Stack(u64),
     /// The region of interest starts: all counts so far are discarded.
     Restart,
+    /// A phase of a run that is not sampled ends.
+    PhaseEnd {
+        /// Program instructions in it, the same for all machines.
+        instructions: u64,
+    },
     /// A sample's measured interval begins.
     SampleBegin,
     /// A sample's measured interval ends.

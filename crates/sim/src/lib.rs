@@ -13,6 +13,7 @@
 
 pub mod align;
 pub mod batch;
+mod course;
 mod declared;
 mod measured;
 pub mod operations;

@@ -1,7 +1,7 @@
 //! What a machine measured, in reportable form.
 
 use accel::Checks;
-use results::{Configuration, SamplePoint};
+use results::{Configuration, Phase, SamplePoint};
 use stats::{Layout, Reading, Values};
 
 use crate::totals::Totals;
@@ -17,6 +17,8 @@ pub struct Measured {
     pub sampled: Totals,
     /// The samples.
     pub points: Vec<SamplePoint>,
+    /// The phases, up to where a run was sampled.
+    pub phases: Vec<Phase>,
     /// The layout of its counters.
     pub layout: Layout,
     /// All counters at the end, warmed or timed.
@@ -62,6 +64,7 @@ impl Measured {
             size_classes: totals.size_classes.clone(),
             requested_sizes: totals.requested_sizes.clone(),
             samples: if sampled { self.points.clone() } else { Vec::new() },
+            phases: if sampled { Vec::new() } else { self.phases.clone() },
             counted,
             ..Configuration::default()
         }

@@ -92,6 +92,9 @@ pub struct Plan {
     pub seeds: Seeds,
 }
 
+/// Instructions of a phase, the smallest part of a run whose course is kept.
+pub const PHASE: u64 = 20_000;
+
 /// Progress of a run through its plan.
 #[derive(Debug)]
 pub struct Planner {
@@ -106,17 +109,19 @@ pub struct Planner {
     pub finished: bool,
     /// Regions of interest begun.
     pub regions: u64,
-    phase: Phase,
+    stage: Stage,
     timed: Option<bool>,
     /// Value of `population` at the start of the open sample.
     sample_began: Option<u64>,
+    /// Value of `population` at the start of the open phase.
+    phase_began: u64,
     /// The next change is due when `executed` (while skipping) or `population` (afterwards) reaches
     /// this.
     next_change: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum Stage {
     /// The first `skip` instructions.
     Skip,
     /// Waiting for a region of interest, or between two.
@@ -135,9 +140,10 @@ impl Planner {
             sampled: plan.budget == Some(0),
             finished: false,
             regions: 0,
-            phase: Phase::Skip,
+            stage: Stage::Skip,
             timed: None,
             sample_began: None,
+            phase_began: 0,
             next_change: 0,
         }
     }
@@ -145,58 +151,60 @@ impl Planner {
     /// A region of interest begins. The first one discards all earlier counts.
     pub fn roi_begin(&mut self, items: &mut Vec<Item>) {
         self.regions += 1;
-        if self.phase == Phase::Skip {
+        if self.stage == Stage::Skip {
             return;
         }
         if self.regions == 1 {
             self.population = 0;
             self.sampled = self.plan.budget == Some(0);
             self.sample_began = None;
+            self.phase_began = 0;
             self.timed = None;
             items.push(Item::Restart);
         }
-        self.phase = Phase::Inside;
+        self.stage = Stage::Inside;
         self.next_change = 0;
     }
 
     /// The region of interest ends.
     pub fn roi_end(&mut self) {
-        if self.phase == Phase::Inside && self.regions > 0 {
-            self.phase = Phase::Outside;
+        if self.stage == Stage::Inside && self.regions > 0 {
+            self.stage = Stage::Outside;
             self.next_change = 0;
         }
     }
 
     /// The stream has ended: an open sample is dropped, because it is not of full length.
-    pub fn end(&mut self) {
+    pub fn end(&mut self, items: &mut Vec<Item>) {
         self.sample_began = None;
+        self.end_phase(items);
     }
 
     /// Called before a block of this many instructions; pushes the changes that are due.
     #[inline(always)]
     pub fn advance(&mut self, instructions: u64, items: &mut Vec<Item>) {
-        let position = if self.phase == Phase::Skip { self.executed } else { self.population };
+        let position = if self.stage == Stage::Skip { self.executed } else { self.population };
         if position >= self.next_change {
             self.change(items);
         }
         self.executed += instructions;
-        if self.phase == Phase::Inside {
+        if self.stage == Stage::Inside {
             self.population += instructions;
         }
     }
 
     #[cold]
     fn change(&mut self, items: &mut Vec<Item>) {
-        if self.phase == Phase::Skip {
+        if self.stage == Stage::Skip {
             if self.executed < self.plan.skip {
                 self.set_timed(false, items);
                 self.next_change = self.plan.skip;
                 return;
             }
             let waits = self.plan.roi_only && self.regions == 0;
-            self.phase = if waits { Phase::Outside } else { Phase::Inside };
+            self.stage = if waits { Stage::Outside } else { Stage::Inside };
         }
-        if self.phase == Phase::Outside {
+        if self.stage == Stage::Outside {
             self.end_sample(items);
             self.set_timed(false, items);
             self.next_change = u64::MAX;
@@ -204,6 +212,7 @@ impl Planner {
         }
         if self.plan.max.is_some_and(|max| self.population >= max) {
             self.end_sample(items);
+            self.end_phase(items);
             self.finished = true;
             self.next_change = u64::MAX;
             return;
@@ -224,6 +233,9 @@ impl Planner {
         if self.sample_began.is_some_and(|began| began < start || offset < measure_at) {
             self.end_sample(items);
         }
+        if self.population - self.phase_began >= PHASE {
+            self.end_phase(items);
+        }
         self.set_timed(!self.sampled || offset >= warm_at, items);
         let mut next = match offset {
             _ if offset < warm_at => start + warm_at,
@@ -233,6 +245,9 @@ impl Planner {
         if offset >= measure_at && self.sample_began.is_none() {
             self.sample_began = Some(self.population);
             items.push(Item::SampleBegin);
+        }
+        if !self.sampled {
+            next = next.min(self.phase_began + PHASE);
         }
         for limit in [self.plan.budget, self.plan.max].into_iter().flatten() {
             if limit > self.population {
@@ -247,6 +262,15 @@ impl Planner {
             self.timed = Some(timed);
             items.push(Item::Timed(timed));
         }
+    }
+
+    /// Samples show the course of a sampled run.
+    fn end_phase(&mut self, items: &mut Vec<Item>) {
+        let instructions = self.population - self.phase_began;
+        if instructions > 0 && !self.sampled {
+            items.push(Item::PhaseEnd { instructions });
+        }
+        self.phase_began = self.population;
     }
 
     fn end_sample(&mut self, items: &mut Vec<Item>) {
@@ -309,9 +333,28 @@ mod tests {
     }
 
     #[test]
+    fn phases_end_at_their_length_where_the_region_goes_on_and_with_the_stream() {
+        let phase = |instructions| Item::PhaseEnd { instructions };
+        let whole = Plan { sample: Sample { period: 100_000, ..GRID }, ..plan() };
+        let (mut items, mut planner) = items(whole, PHASE + 7);
+        assert_eq!(items, [(0, Item::Timed(true)), (PHASE, phase(PHASE))]);
+        let mut last = Vec::new();
+        planner.end(&mut last);
+        assert_eq!(last, [phase(7)]);
+        items.clear();
+        // A sampled run has samples instead.
+        let mut planner = Planner::new(Plan { budget: Some(0), ..whole });
+        let mut all = Vec::new();
+        (0..2 * PHASE).for_each(|_| planner.advance(1, &mut all));
+        planner.end(&mut all);
+        assert!(!all.iter().any(|item| matches!(item, Item::PhaseEnd { .. })));
+    }
+
+    #[test]
     fn skipped_instructions_warm_and_a_maximum_ends_the_run() {
         let (items, planner) = items(Plan { skip: 30, max: Some(50), ..plan() }, 100);
-        assert_eq!(items, [(0, Item::Timed(false)), (30, Item::Timed(true))]);
+        let phase = (80, Item::PhaseEnd { instructions: 50 });
+        assert_eq!(items, [(0, Item::Timed(false)), (30, Item::Timed(true)), phase]);
         assert!(planner.finished);
     }
 

@@ -247,7 +247,7 @@ fn feed(
         }
     }
     aligner.end(&mut batch);
-    planner.end();
+    planner.end(&mut batch.items);
     senders.send(batch);
     facts.seeds = if senders.replicates.is_empty() { 1 } else { plan.seeds.count };
     facts.instructions = planner.executed;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use decode::Block;
+use results::Phase;
 use stats::{Layout, Reading};
 use uarch::{Core, Steps};
 
 use crate::batch::{Batch, Item};
+use crate::course::Course;
 use crate::measured::Measured;
 use crate::totals::{OpenSample, Totals};
 use crate::variation::Stack;
@@ -26,6 +28,9 @@ pub struct Worker {
     sampled: Totals,
     points: Vec<results::SamplePoint>,
     stack: Stack,
+    course: Course,
+    /// Cycles and allocator cycles at the start of the open phase.
+    phase_from: (u64, u64),
 }
 
 impl Worker {
@@ -43,6 +48,8 @@ impl Worker {
             sampled: Totals::default(),
             points: Vec::new(),
             stack: Stack::new(seed),
+            course: Course::default(),
+            phase_from: (0, 0),
         }
     }
 
@@ -72,6 +79,7 @@ impl Worker {
                         Some(OpenSample { from, start: self.core.cycles(), calls: Vec::new() });
                 }
                 Item::SampleEnd { instructions } => self.end_sample(instructions),
+                Item::PhaseEnd { instructions } => self.end_phase(instructions),
                 Item::ContextSwitch => self.core.context_switch(),
                 Item::Unmap { addr, len } => self.core.state_mut().unmap(addr, len),
                 Item::Stack(addr) => self.stack.begins(addr),
@@ -132,6 +140,18 @@ impl Worker {
         self.points.push(sample.finish(&now, end, instructions, &mut self.sampled));
     }
 
+    fn end_phase(&mut self, instructions: u64) {
+        self.drain_calls();
+        let now = (self.core.cycles(), self.whole.allocator_cycles);
+        let (cycles, allocator_cycles) = self.phase_from;
+        self.course.add(Phase {
+            instructions,
+            cycles: now.0 - cycles,
+            allocator_cycles: now.1 - allocator_cycles,
+        });
+        self.phase_from = now;
+    }
+
     fn restart(&mut self) {
         self.drain_calls();
         self.core.state_mut().calls_mut().abandon();
@@ -139,6 +159,8 @@ impl Worker {
         self.whole = Totals::default();
         self.sampled = Totals::default();
         self.points.clear();
+        self.course = Course::default();
+        self.phase_from = (self.core.cycles(), 0);
         self.stretch = Reading::of(&*self.core);
     }
 
@@ -156,6 +178,7 @@ impl Worker {
             whole: self.whole,
             sampled: self.sampled,
             points: self.points,
+            phases: self.course.finish(),
             replicates: Vec::new(),
         }
     }

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::program::Program;
 use accel::{Choice, registry};
-use mallacc_sim::{ConfigSpec, Outcome, Plan, Sample, Seeds, run};
+use mallacc_sim::{ConfigSpec, Measured, Outcome, Plan, Sample, Seeds, run};
+use results::Phase;
 use stats::Values;
 use stream::Source;
 use uarch::Machine;
@@ -126,6 +127,28 @@ fn every_statistic_adds_up() {
     let per_round = 1 + 11 + 3 + 2 + 4 + 12;
     assert_eq!(outcome.facts.instructions, rounds * per_round);
     assert_eq!(counters(&outcome, 0)["core.retired"], rounds * per_round);
+}
+
+#[test]
+fn the_phases_of_a_run_are_the_whole_of_it() {
+    let specs = choices();
+    for plan in [WHOLE, Plan { skip: 30_000, ..WHOLE }, Plan { max: Some(70_000), ..WHOLE }] {
+        // 33 instructions a round: about 160,000, so 6 to 8 phases of 20,000.
+        let outcome = simulate(&mut Program::new().packets(5_000, 8), plan, &specs);
+        let lengths = |measured: &Measured| -> Vec<u64> {
+            measured.phases.iter().map(|phase| phase.instructions).collect()
+        };
+        let expected = lengths(&outcome.measured[0]);
+        let (last, others) = expected.split_last().unwrap();
+        assert!(others.iter().all(|length| (20_000..20_100).contains(length)) && *last < 20_100);
+        for measured in &outcome.measured {
+            assert_eq!(lengths(measured), expected);
+            let item = measured.configuration(false);
+            let sum: Phase = item.phases.iter().copied().sum();
+            assert_eq!((sum.cycles, sum.allocator_cycles), (item.cycles, item.allocator_cycles));
+            assert_eq!(sum.instructions, outcome.facts.population);
+        }
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! Run ─> roles (who is baseline, headline, limit; which look) ─┐
-//!   ├─> summary, comparison, latency, coverage, entries,       ├─> sections of a Page
-//!   │   cpi, memory, counters, machine, provenance ────────────┘
+//!   ├─> summary, comparison, latency, phases, entries,         ├─> sections of a Page
+//!   │   coverage, cpi, memory, counters, machine, provenance ────────────┘
 //! Runs ─> overview
 //! ```
 
@@ -17,6 +17,7 @@ mod latency;
 mod machine;
 mod memory;
 mod overview;
+mod phases;
 mod provenance;
 mod roles;
 mod summary;
@@ -140,6 +141,7 @@ fn sections(run: &Run, name: &Name) -> Vec<(&'static str, &'static str, Html)> {
     let all = [
         ("comparison", "Configurations compared", comparison::body(run, name)),
         ("latency", "Latency of calls", latency::body(run, name)),
+        ("phases", "In the course of the run", phases::body(run, name)),
         ("entries", "Speedup against entries", entries::body(run, name)),
         ("coverage", "Size classes", coverage::body(run, name)),
         ("cpi", "Where the cycles go", cpi::body(run, name)),

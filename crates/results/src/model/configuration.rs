@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stats::Values;
 
 use super::calls::{CallStats, CallTally, PerKind};
-use super::samples::SamplePoint;
+use super::samples::{Phase, SamplePoint};
 
 /// What a configuration is in its run: what reports say about it, and whether they do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,8 @@ pub struct Configuration {
     pub energy_nj: Option<f64>,
     /// The measured intervals of a sampled run; empty otherwise.
     pub samples: Vec<SamplePoint>,
+    /// The phases of a run that was not sampled, in order.
+    pub phases: Vec<Phase>,
     /// The sums of the run's replicates: first this configuration's own, then those of the same
     /// stream, or of further executions, with other seeds. Empty if there was only one. Replicate
     /// `i` of every configuration has the same seed, so comparisons are paired.
@@ -117,6 +119,16 @@ impl fmt::Display for ParameterValue {
 }
 
 impl Configuration {
+    /// Its course: the phases, or the samples of a sampled run, joined to at most `most` parts.
+    pub fn course(&self, most: usize) -> Vec<Phase> {
+        let parts: Vec<Phase> = match self.phases.is_empty() {
+            true => self.samples.iter().map(Phase::from).collect(),
+            false => self.phases.clone(),
+        };
+        let each = parts.len().div_ceil(most.max(1)).max(1);
+        parts.chunks(each).map(|parts| parts.iter().copied().sum()).collect()
+    }
+
     /// Its sums, as a point.
     pub fn point(&self) -> SamplePoint {
         let mut point = SamplePoint {

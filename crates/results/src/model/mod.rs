@@ -10,4 +10,4 @@ pub use calls::{CallKind, CallStats, CallTally, FAST_CALL_CYCLES, PerKind};
 pub use configuration::{Configuration, ParameterValue, Role};
 pub use histogram::{EXACT_CYCLES, LatencyHistogram, SUB_BUCKETS};
 pub use run::{Exit, Run, Sampling};
-pub use samples::SamplePoint;
+pub use samples::{Phase, SamplePoint};

@@ -10,7 +10,7 @@ use super::names::{Stored, complete, kind_named, restore, schema_of};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
 use crate::model::{
-    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Role, Run,
+    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Phase, Role, Run,
     SamplePoint, Sampling,
 };
 
@@ -141,6 +141,7 @@ impl Store {
         }
         if detail == Detail::Everything {
             self.read_histograms(id, configuration, &extremes)?;
+            configuration.phases = self.read_phases(id)?;
             configuration.samples = self.read_points(id, SAMPLES)?;
             configuration.replicates = self.read_points(id, REPLICATES)?;
         }
@@ -183,6 +184,18 @@ impl Store {
             configuration.calls[kind].latency = latency;
         }
         Ok(())
+    }
+
+    fn read_phases(&self, id: i64) -> Result<Vec<Phase>> {
+        let sql = "SELECT instructions, cycles, allocator_cycles FROM phases \
+                   WHERE configuration = ?1 ORDER BY position";
+        self.rows(sql, Some(id), |row| {
+            Ok(Phase {
+                instructions: count(row, 0)?,
+                cycles: count(row, 1)?,
+                allocator_cycles: count(row, 2)?,
+            })
+        })
     }
 
     /// The points of a configuration, from a table of sums and one of the calls of each kind.

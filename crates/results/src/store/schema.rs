@@ -131,8 +131,16 @@ UPDATE configurations SET role = CASE
   ELSE 'candidate' END;
 ";
 
-/// Further seeds.
+/// Further seeds, and phases.
 const V4: &str = "
+CREATE TABLE phases (
+  configuration    INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position         INTEGER NOT NULL,
+  instructions     INTEGER NOT NULL,
+  cycles           INTEGER NOT NULL,
+  allocator_cycles INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position)
+) WITHOUT ROWID;
 ALTER TABLE runs ADD COLUMN executions INTEGER NOT NULL DEFAULT 1;
 CREATE TABLE replicates (
   configuration    INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
@@ -295,6 +303,19 @@ pub const MEANING: &[Table] = &[
                 "JSON: `kinds` of groups with their figures (name, unit, sentence, formula of what \
                  is not counted), and the `groups` of the machines",
             ),
+        ],
+    },
+    Table {
+        name: "phases",
+        about: "The course of a run that was not sampled: consecutive parts of about the same \
+         number of instructions, at most 64. The same position in two configurations of a run is \
+         the same instructions.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "from 0"),
+            ("instructions", "executed"),
+            ("cycles", "they took"),
+            ("allocator_cycles", "of the allocator calls that ended in it"),
         ],
     },
     Table {

@@ -8,7 +8,7 @@ use stats::Schema;
 use super::names::{Stored, flatten};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
-use crate::model::{Configuration, Exit, LatencyHistogram, Run, SamplePoint};
+use crate::model::{Configuration, Exit, LatencyHistogram, Phase, Run, SamplePoint};
 
 impl Store {
     /// Enters a run that has begun, without its configurations. Returns its number.
@@ -57,6 +57,7 @@ impl Store {
             write_parameters(transaction, id, configuration)?;
             write_statistics(transaction, id, configuration)?;
             write_histograms(transaction, id, configuration)?;
+            write_phases(transaction, id, &configuration.phases)?;
             write_points(transaction, id, SAMPLES, &configuration.samples)?;
             write_points(transaction, id, REPLICATES, &configuration.replicates)
         })
@@ -282,6 +283,25 @@ fn write_histograms(connection: &Connection, id: i64, configuration: &Configurat
         for (value, count) in merged {
             row(name, value, value, count)?;
         }
+    }
+    Ok(())
+}
+
+fn write_phases(connection: &Connection, id: i64, phases: &[Phase]) -> Step<()> {
+    let sql = "INSERT INTO phases \
+               (configuration, position, instructions, cycles, allocator_cycles) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    for (position, phase) in phases.iter().enumerate() {
+        insert
+            .execute(params![
+                id,
+                position as i64,
+                integer("instructions of a phase", phase.instructions)?,
+                integer("cycles of a phase", phase.cycles)?,
+                integer("allocator_cycles of a phase", phase.allocator_cycles)?,
+            ])
+            .map_err(Fault::Sqlite)?;
     }
     Ok(())
 }

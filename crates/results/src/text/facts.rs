@@ -6,7 +6,7 @@ use stats::Meaning;
 
 use super::cautions::cautions;
 use super::grid::wrap;
-use super::{Style, number};
+use super::{Style, course, number};
 use crate::figures::{GroupFigures, meaning};
 use crate::model::{Exit, Run};
 use crate::statistics::Value;
@@ -14,7 +14,7 @@ use crate::statistics::Value;
 /// The facts of a run, wrapped to the style's width, then the warnings.
 pub fn text(run: &Run, style: &Style) -> String {
     let mut text = String::new();
-    for line in lines(run) {
+    for line in lines(run).into_iter().chain(course::line(run)) {
         let _ = writeln!(text, "{}", wrap(&line, style.width, "  "));
     }
     let cautions = cautions(run).into_iter().map(|caution| format!("Caution: {caution}"));

@@ -2,6 +2,7 @@
 
 mod cautions;
 mod comparison;
+mod course;
 mod facts;
 mod grid;
 mod headline;
@@ -54,7 +55,7 @@ impl Style {
         if self.unicode {
             return text;
         }
-        text.replace('±', "+-").replace('→', "->")
+        text.replace('±', "+-").replace('→', "->").chars().map(course::in_ascii).collect()
     }
 }
 
