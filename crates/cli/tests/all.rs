@@ -4,6 +4,7 @@ mod answers;
 mod blocks;
 mod commands;
 mod common;
+mod copied;
 mod end_to_end;
 mod errors;
 mod paper;

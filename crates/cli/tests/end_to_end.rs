@@ -162,7 +162,7 @@ fn without_markers_the_same_allocator_takes_the_same_time_within_a_percent() {
         let mut command = bench.command(&args);
         command.args(["--format", "json", "--output", &report, "--", "perl", "-e", PERL]);
         if let Some(path) = guest {
-            command.env(launch::paths::GUEST_VARIABLE, path);
+            command.env(launch::products::GUEST.variable, path);
         }
         assert!(command.output().unwrap().status.success());
         let text = std::fs::read_to_string(&report).unwrap();

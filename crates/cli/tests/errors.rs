@@ -69,11 +69,11 @@ fn missing_parts_name_their_package() {
     let text = refused(launch::paths::QEMU_VARIABLE);
     mentions(sentence(&text), &["/no/such/file", "apt install qemu-user"]);
     if launch::paths::qemu().is_ok() {
-        let text = refused(launch::paths::FEEDER_VARIABLE);
+        let text = refused(launch::products::FEEDER.variable);
         mentions(sentence(&text), &["/no/such/file", "make"]);
     }
-    if launch::paths::feeder().is_ok() {
-        let text = refused(launch::paths::GUEST_VARIABLE);
+    if launch::products::FEEDER.find().is_ok() {
+        let text = refused(launch::products::GUEST.variable);
         mentions(sentence(&text), &["/no/such/file", "make"]);
     }
 }

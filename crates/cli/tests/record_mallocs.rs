@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
 /// Compiles the program and records it. If a part is missing, reports it and returns `None`.
 fn record(mode: &str) -> Option<(Output, Trace)> {
     let bench = Bench::new();
-    if let Err(error) = launch::paths::recorder() {
+    if let Err(error) = launch::products::RECORDER.find() {
         skips::without_tool(error);
         return None;
     }

@@ -50,7 +50,7 @@ fn figures_come_in_every_form_and_are_the_same_each_time() {
 
 /// Cycles of a call by row and kind, or `None` if a part is missing.
 fn cycles(table: &str) -> Option<impl Fn(&str, &str) -> f64> {
-    if let (true, Err(error)) = (live(), launch::paths::driver()) {
+    if let (true, Err(error)) = (live(), launch::products::DRIVER.find()) {
         skips::without_tool(error);
         return None;
     }

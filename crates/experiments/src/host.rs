@@ -22,8 +22,6 @@ use crate::plan::WHOLE;
 use crate::run;
 use crate::session::Rows;
 
-/// The allocator without marker instructions, beside the one with them.
-const PLAIN: &str = "libmallacc_guest_plain.so";
 /// How often each program is started: addresses differ between starts.
 const PROCESSES: u32 = 10;
 const PROCESSES_QUICK: u32 = 2;
@@ -63,14 +61,8 @@ pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> 
         }
     };
     notes.extend(about(&machine));
-    let marked = launch::paths::guest()?;
-    let plain = marked.with_file_name(PLAIN);
-    if !plain.is_file() {
-        return Err(Failure::failed(format!(
-            "{}: not found; it is the allocator without markers, build it with `make guest`",
-            plain.display()
-        )));
-    }
+    let marked = launch::products::GUEST.find()?;
+    let plain = launch::products::plain_guest()?;
     let (mut rows, mut around) = (Vec::new(), Around::default());
     for &name in &names {
         rows.push(measure(name, request, [&plain, &marked], &mut around)?);

@@ -61,7 +61,7 @@ pub fn record(
     monitor: &dyn Monitor,
 ) -> Result<Recorded, Failure> {
     let program = launch::resolve(name, rest)?;
-    let recorder = loadable(launch::paths::recorder()?)?;
+    let recorder = loadable(launch::products::RECORDER.find()?)?;
     let output = File::create(trace).map_err(|error| unwritable(trace, &error))?;
     let raw = Raw::create(trace)?;
     if program.linkage == Linkage::Static {
@@ -96,7 +96,7 @@ fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
         return Err(Failure::failed(format!(
             "{path}: LD_PRELOAD cannot carry a colon or a blank in a path; move or link the file \
              elsewhere and set {} to it",
-            launch::paths::RECORDER_VARIABLE
+            launch::products::RECORDER.variable
         )));
     }
     Ok(recorder)

@@ -1,7 +1,9 @@
 //! The programs of the microbenchmarks, and how many steps they execute.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use launch::products::MICRO;
 
 use crate::error::Failure;
 use crate::target::Target;
@@ -9,8 +11,6 @@ use crate::target::Target;
 /// The microbenchmarks, in the order of the paper.
 pub const NAMES: [&str; 6] =
     ["antagonist", "gauss", "gauss_free", "sized_deletes", "tp", "tp_small"];
-/// Overrides where their programs are.
-const DIRECTORY_VARIABLE: &str = "MALLACC_MICRO";
 
 /// The parameters of a microbenchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,26 +57,7 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static str>, Failure> {
 
 /// Where the program of a microbenchmark is.
 pub fn program(name: &str) -> Result<PathBuf, Failure> {
-    let directories = match std::env::var_os(DIRECTORY_VARIABLE) {
-        Some(directory) => vec![PathBuf::from(directory)],
-        None => {
-            let executable = std::env::current_exe().ok();
-            let bin = executable.as_deref().and_then(Path::parent);
-            let installed = bin.map(|bin| bin.join("../lib/mallacc/micro"));
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-            let source = source.map(|root| root.join("guest/build/micro"));
-            installed.into_iter().chain(source).collect()
-        }
-    };
-    let mut candidates = directories.iter().map(|directory| directory.join(name));
-    candidates.find(|path| path.is_file()).ok_or_else(|| {
-        let places: Vec<_> = directories.iter().map(|d| d.display().to_string()).collect();
-        Failure::failed(format!(
-            "microbenchmark {name}: its program is not built (looked in {}); build it with `make`, \
-             or set {DIRECTORY_VARIABLE}",
-            places.join(", ")
-        ))
-    })
+    Ok(MICRO.find_inside(name)?)
 }
 
 /// A microbenchmark, deterministic and with its stdout discarded.

@@ -83,7 +83,7 @@ pub fn measure(
     monitor: &dyn Monitor,
 ) -> Result<Option<Cycles>, Failure> {
     let Some(word) = word(kind) else { return Ok(None) };
-    let driver = launch::paths::driver()?;
+    let driver = launch::products::DRIVER.find()?;
     let subsets = input.subsets(bytes, count);
     let subsets: Vec<Compiled> =
         subsets.iter().map(|subset| Compiled::new(subset, limit)).collect();

@@ -1,5 +1,6 @@
 //! Workloads that come with mallacc: `workloads/*.toml`.
 
+use launch::products::{self, WORKLOADS};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,8 +12,6 @@ use crate::error::Failure;
 use crate::scratch::Scratch;
 use crate::target::Target;
 
-/// Overrides the folder of the workloads.
-const DIRECTORY_VARIABLE: &str = "MALLACC_WORKLOADS";
 /// Overrides the folder in which they keep what they build.
 const WORK_VARIABLE: &str = "MALLACC_WORK";
 
@@ -66,28 +65,12 @@ struct Step {
     stdout: Option<String>,
 }
 
-/// The folder of the workloads.
-fn directory() -> Result<PathBuf, Failure> {
-    if let Some(path) = std::env::var_os(DIRECTORY_VARIABLE) {
-        return Ok(path.into());
-    }
-    let executable = std::env::current_exe().ok();
-    let bin = executable.as_deref().and_then(Path::parent);
-    let installed = bin.map(|bin| bin.join("../share/mallacc/workloads"));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    let source = source.map(|root| root.join("workloads"));
-    installed.into_iter().chain(source).find(|path| path.is_dir()).ok_or_else(|| {
-        Failure::failed(format!("no folder of workloads; set {DIRECTORY_VARIABLE} to its path"))
-    })
-}
-
 /// The folder in which a workload keeps what it builds.
 fn work(name: &str) -> PathBuf {
     if let Some(path) = std::env::var_os(WORK_VARIABLE) {
         return PathBuf::from(path).join(name);
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    if let Some(root) = source.filter(|root| root.join("Cargo.toml").is_file()) {
+    if let Some(root) = products::checkout() {
         return root.join("build/workloads").join(name);
     }
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -137,12 +120,12 @@ pub fn list() -> Result<Vec<Listed>, Failure> {
         let Workload { description, packages, .. } = read(&path)?;
         Ok(Listed { name, description, packages })
     };
-    all(&directory()?)?.into_iter().map(listed).collect()
+    all(&WORKLOADS.find()?)?.into_iter().map(listed).collect()
 }
 
 /// The program of a workload, after its preparations.
 pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
-    let directory = directory()?;
+    let directory = WORKLOADS.find()?;
     let known = all(&directory)?;
     let Some(path) = known.get(name) else {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -178,7 +161,8 @@ pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
         if !Path::new(&input).exists() {
             return Err(Failure::failed(format!(
                 "workload {name}: its input {input} is missing; it comes with mallacc: get the \
-                 folder `workloads` again, or set {DIRECTORY_VARIABLE} to a whole one"
+                 folder `workloads` again, or set {} to a whole one",
+                WORKLOADS.variable
             )));
         }
     }

@@ -53,14 +53,14 @@ pub enum LaunchError {
         rule: String,
     },
     /// A part of Mallacc is missing.
-    #[error(
-        "{file}: not found (looked in {places}); build it with `make` in Mallacc's source tree, or set {variable} to its path"
-    )]
+    #[error("{file}: not found (looked for {places}); {remedy}, or set {variable} to its path")]
     MissingPart {
         /// File name.
         file: String,
-        /// Where it was searched for.
+        /// The paths that it was searched for under.
         places: String,
+        /// How to get it.
+        remedy: &'static str,
         /// The environment variable that overrides the search.
         variable: &'static str,
     },

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! name, args ──> program (PATH, #!, ELF) ──> command (QEMU, plugin, environment) ──> Launched
-//!                paths (plugin, guest library, QEMU) ──┘                 source, wait, kill, detach
+//!    products (plugin, guest library), QEMU ──────────┘                 source, wait, kill, detach
 //! ```
 
 mod command;
@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod launched;
 pub mod paths;
+pub mod products;
 mod program;
 mod script;
 

@@ -1,27 +1,11 @@
-//! Locates the parts: QEMU, the plugin, the guest library.
+//! The parts that a run needs, and how QEMU is found among the system's programs.
 
-use crate::LaunchError;
+use crate::{LaunchError, products};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// File name of the plugin.
-pub const FEEDER: &str = "libmallacc_feeder.so";
-/// File name of the guest library.
-pub const GUEST: &str = "libmallacc_guest.so";
-/// File name of the allocation recorder.
-pub const RECORDER: &str = "libmallacc_recorder.so";
-/// Overrides the search for the plugin.
-pub const FEEDER_VARIABLE: &str = "MALLACC_FEEDER";
-/// Overrides the search for the guest library.
-pub const GUEST_VARIABLE: &str = "MALLACC_GUEST";
-/// Overrides the search for the recorder.
-pub const RECORDER_VARIABLE: &str = "MALLACC_RECORDER";
-/// File name of the program that replays allocations under the simulator.
-pub const DRIVER: &str = "mallacc-sma-driver";
-/// Overrides the search for that program.
-pub const DRIVER_VARIABLE: &str = "MALLACC_SMA_DRIVER";
 /// Overrides the search for QEMU.
 pub const QEMU_VARIABLE: &str = "MALLACC_QEMU";
 /// QEMU's name.
@@ -47,38 +31,9 @@ pub struct Paths {
 impl Paths {
     /// Locates all parts; checks QEMU's version.
     pub fn find() -> Result<Self, LaunchError> {
-        Ok(Self { qemu: qemu()?, feeder: feeder()?, guest: Some(guest()?) })
+        let qemu = qemu()?;
+        Ok(Self { qemu, feeder: products::FEEDER.find()?, guest: Some(products::GUEST.find()?) })
     }
-}
-
-/// The plugin: by variable, beside this executable, or in an installation's library directory.
-pub fn feeder() -> Result<PathBuf, LaunchError> {
-    built(FEEDER, FEEDER_VARIABLE)
-}
-
-/// The allocation recorder, located like the plugin.
-pub fn recorder() -> Result<PathBuf, LaunchError> {
-    built(RECORDER, RECORDER_VARIABLE)
-}
-
-/// The driver of the allocators' study, located like the plugin.
-pub fn driver() -> Result<PathBuf, LaunchError> {
-    built(DRIVER, DRIVER_VARIABLE)
-}
-
-fn built(file: &str, variable: &'static str) -> Result<PathBuf, LaunchError> {
-    let mut places = beside_executable();
-    // Tests are one directory below their build's libraries.
-    places.extend(executable_dir().and_then(|d| Some(d.parent()?.to_path_buf())));
-    part(file, variable, places)
-}
-
-/// The guest library, located like the plugin or in the source tree of this build.
-pub fn guest() -> Result<PathBuf, LaunchError> {
-    let mut places = beside_executable();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    places.extend(source.map(|root| root.join("guest/build")));
-    part(GUEST, GUEST_VARIABLE, places)
 }
 
 /// QEMU; its version is checked.
@@ -140,28 +95,6 @@ pub fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-fn executable_dir() -> Option<PathBuf> {
-    Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
-}
-
-fn beside_executable() -> Vec<PathBuf> {
-    let dir = executable_dir();
-    dir.iter().flat_map(|d| [d.clone(), d.join("../lib/mallacc")]).collect()
-}
-
-fn part(file: &str, variable: &'static str, dirs: Vec<PathBuf>) -> Result<PathBuf, LaunchError> {
-    let candidates = match std::env::var_os(variable) {
-        Some(path) => vec![PathBuf::from(path)],
-        None => dirs.iter().map(|d| d.join(file)).collect(),
-    };
-    // Absolute, because the guest may change its directory, and its exec needs the paths as well.
-    let found = candidates.iter().find_map(|c| c.canonicalize().ok().filter(|c| c.is_file()));
-    found.ok_or_else(|| {
-        let places: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
-        LaunchError::MissingPart { file: file.to_owned(), places: places.join(", "), variable }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,14 +126,5 @@ mod tests {
         assert_eq!(search(file.as_os_str(), None), Some(file));
         assert_eq!(search("".as_ref(), Some(path)), None);
         assert_eq!(search("sh".as_ref(), None), Some("/bin/sh".into()), "the default path");
-    }
-
-    #[test]
-    fn a_missing_part_says_where_it_was_looked_for_and_how_to_build_it() {
-        let error = part("libnone.so", "MALLACC_NO_SUCH", vec!["/nowhere".into()]).unwrap_err();
-        let text = error.to_string();
-        for word in ["libnone.so", "/nowhere/libnone.so", "make", "MALLACC_NO_SUCH"] {
-            assert!(text.contains(word), "{text}");
-        }
     }
 }

@@ -20,7 +20,8 @@ pub fn root() -> PathBuf {
 /// Whether everything for a live run is available. If not, the calling test is skipped.
 #[track_caller]
 pub fn live() -> bool {
-    for part in [launch::paths::qemu(), launch::paths::feeder(), launch::paths::guest()] {
+    let (feeder, guest) = (launch::products::FEEDER.find(), launch::products::GUEST.find());
+    for part in [launch::paths::qemu(), feeder, guest] {
         if let Err(error) = part {
             skips::without_tool(error);
             return false;

@@ -1,7 +1,7 @@
 //! Runs programs under QEMU for the tests and tallies their streams.
 #![allow(dead_code)]
 
-use mallacc_launch::{Fate, LaunchError, Launched, Options, Paths, paths, prepare};
+use mallacc_launch::{Fate, LaunchError, Launched, Options, Paths, paths, prepare, products};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,7 +30,7 @@ pub fn parts() -> Option<Paths> {
 
 /// The plugin, built with this test's profile. Cargo builds a plugin only on request.
 fn feeder() -> PathBuf {
-    if std::env::var_os(paths::FEEDER_VARIABLE).is_none() {
+    if std::env::var_os(products::FEEDER.variable).is_none() {
         let test = std::env::current_exe().unwrap();
         // target/PROFILE/deps/test
         let profile = test.parent().unwrap().parent().unwrap();
@@ -42,17 +42,17 @@ fn feeder() -> PathBuf {
         }
         assert!(cargo.status().unwrap().success(), "the plugin does not build");
     }
-    paths::feeder().unwrap()
+    products::FEEDER.find().unwrap()
 }
 
 fn guest() -> PathBuf {
-    if std::env::var_os(paths::GUEST_VARIABLE).is_none() {
+    if std::env::var_os(products::GUEST.variable).is_none() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest");
         let mut make = Command::new("make");
         make.args(["-s", "build/libmallacc_guest.so"]).current_dir(dir).stdout(Stdio::null());
         assert!(make.status().unwrap().success(), "the guest library does not build");
     }
-    paths::guest().unwrap()
+    products::GUEST.find().unwrap()
 }
 
 /// The standard options.
