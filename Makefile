@@ -23,7 +23,8 @@ SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma \
         traces build guest demo check test nightly test-guest test-rust test-pops test-rtl \
-        rtl-setup test-long test-repeats area bench lint lint-python clean install
+        rtl-setup test-long test-repeats area bench lint lint-python clean install sma-library \
+        install-sma
 
 help:
 	@echo 'setup            install what is missing (Debian packages)'
@@ -47,6 +48,7 @@ help:
 	@echo 'lint             formatting, clippy, clang-format, lint-python'
 	@echo 'lint-python      ruff and mypy over the Python scripts'
 	@echo 'install          into PREFIX ($(PREFIX))'
+	@echo 'install-sma      of that only the C library of SMA, its header and its pkg-config file'
 	@echo 'clean            remove what was built'
 
 setup:
@@ -146,7 +148,21 @@ lint-python: $(PYTHON_TOOLS)/installed
 	$(PYTHON_TOOLS)/bin/ruff format --check
 	$(PYTHON_TOOLS)/bin/mypy
 
-install: build
+# The C library of SMA without the standard library: small programs are linked with it.
+sma-library:
+	$(CARGO) rustc -j $(JOBS) -p sma-c --crate-type staticlib --no-default-features \
+	  --features abort --profile sma
+
+install-sma: VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+install-sma: sma-library
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 sma/sma-c/include/sma.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(TARGET)/sma/libsma_c.a $(DESTDIR)$(PREFIX)/lib/libsma.a
+	strip --strip-debug $(DESTDIR)$(PREFIX)/lib/libsma.a
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' sma/sma-c/sma.pc.in \
+	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/sma.pc
+
+install: build install-sma
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/mallacc/micro \
 	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/mallacc
 	install $(MALLACC) $(DESTDIR)$(PREFIX)/bin/

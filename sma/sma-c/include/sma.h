@@ -1,6 +1,9 @@
 /*
  * A scratch-pad heap with a few dozen bytes of state: the allocator of McIlroy, Dickman and
- * Sventek (ISMM 2008). Link with libsma_c.a; only what is called is kept.
+ * Sventek (ISMM 2008). After `make install-sma`:
+ *   cc program.c $(pkg-config --cflags --libs sma)
+ * The library has all block sizes and kinds; with -Wl,--gc-sections, which pkg-config gives, the
+ * linker keeps only the functions that are called.
  *
  * Before including this file, choose
  *   SMA_BLOCK  bytes of a block: 32, 64, 128 (default), 256, 512 or 1024. Smaller blocks waste
@@ -16,7 +19,11 @@
  *
  * In a heap that is not `checked`, freeing what is not a live allocation of that heap is
  * undefined behaviour, as with free(3). Zero sizes, sizes beyond the region and exhausted memory
- * are refused by every heap.
+ * are refused by every heap. Freeing nothing (reference 0, pointer NULL) has no effect in any
+ * heap and returns SMA_OK, as free(NULL) does.
+ *
+ * A pointer to a heap or pool that is NULL is undefined behaviour, but not in a `checked` heap:
+ * its functions return SMA_NULL, no allocation, or 0 bytes.
  */
 #ifndef SMA_H
 #define SMA_H

@@ -5,8 +5,8 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null_mut};
 use sma::{
-    Arena, Checked, Deferred, Exact, HeadLocks, Headed, Heap, Lm, Local, PowerOfTwo, Short, Tagged,
-    Unchecked, state_words,
+    Arena, Checked, Deferred, Exact, FreeError, Guard, HeadLocks, Headed, Heap, Lm, Local,
+    PowerOfTwo, Short, Tagged, Unchecked, state_words,
 };
 
 /// `sma_heap` in C: the region's address, and room for the heap.
@@ -29,6 +29,15 @@ macro_rules! status {
     };
 }
 
+/// The status of a free. Freeing no allocation has no effect, like `free(NULL)`; its size, which no
+/// allocation has, was refused before anything was touched.
+fn freed(reference: u32, result: Result<(), FreeError>) -> c_int {
+    match result {
+        Err(_) if reference == 0 => Status::Ok as c_int,
+        result => status!(result),
+    }
+}
+
 macro_rules! family {
     ($module:ident, $name:literal, $block:literal, $classes:ty, $guard:ty, $sharing:ty) => {
         mod $module {
@@ -42,11 +51,28 @@ macro_rules! family {
             const _: () = assert!(size_of::<P>() <= size_of::<CPool>());
             const _: () = assert!(align_of::<P>() <= align_of::<CPool>());
 
+            /// The heap; none behind a null pointer, if this kind checks.
+            ///
             /// # Safety
-            /// `heap` was initialised by this family.
-            unsafe fn get(heap: *const CHeap) -> &'static H {
+            /// `heap` was initialised by this family, or is null in a checked one.
+            unsafe fn get(heap: *const CHeap) -> Option<&'static H> {
+                if <$guard>::CHECKED && heap.is_null() {
+                    return None;
+                }
                 // SAFETY: the caller's promise; `init` wrote an `H` there.
-                unsafe { &*(&raw const (*heap).room).cast::<H>() }
+                Some(unsafe { &*(&raw const (*heap).room).cast::<H>() })
+            }
+
+            /// The pool; none behind a null pointer, if this kind checks.
+            ///
+            /// # Safety
+            /// `pool` was initialised by this family, or is null in a checked one.
+            unsafe fn get_pool<'a>(pool: *const CPool) -> Option<&'a P> {
+                if <$guard>::CHECKED && pool.is_null() {
+                    return None;
+                }
+                // SAFETY: the caller's promise; `pool_init` wrote a `P` there.
+                Some(unsafe { &*pool.cast::<P>() })
             }
 
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_state_words"))]
@@ -108,7 +134,11 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_try_alloc"))]
             unsafe extern "C" fn try_alloc(heap: *mut CHeap, bytes: usize, out: *mut u32) -> c_int {
                 // SAFETY: the caller's promise.
-                let got = Tagged::new(unsafe { get(heap) }).alloc(bytes);
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                if <$guard>::CHECKED && out.is_null() {
+                    return Status::Null as c_int;
+                }
+                let got = Tagged::new(heap).alloc(bytes);
                 // SAFETY: the caller's promise.
                 status!(got.map(|handle| unsafe { *out = handle.into_raw() }))
             }
@@ -118,7 +148,8 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_alloc"))]
             unsafe extern "C" fn alloc(heap: *mut CHeap, bytes: usize) -> u32 {
                 // SAFETY: the caller's promise.
-                Tagged::new(unsafe { get(heap) }).alloc(bytes).map_or(0, |h| h.into_raw())
+                let Some(heap) = (unsafe { get(heap) }) else { return 0 };
+                Tagged::new(heap).alloc(bytes).map_or(0, |h| h.into_raw())
             }
 
             /// # Safety
@@ -126,7 +157,9 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free"))]
             unsafe extern "C" fn free(heap: *mut CHeap, reference: u32) -> c_int {
                 // SAFETY: the caller's promise.
-                status!(unsafe { Tagged::new(get(heap)).free_bits(reference) })
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                // SAFETY: the caller's promise.
+                freed(reference, unsafe { Tagged::new(heap).free_bits(reference) })
             }
 
             /// # Safety
@@ -134,16 +167,19 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_alloc_sized"))]
             unsafe extern "C" fn alloc_sized(heap: *mut CHeap, bytes: usize) -> *mut u8 {
                 // SAFETY: the caller's promise.
-                unsafe { get(heap) }.alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
+                let Some(heap) = (unsafe { get(heap) }) else { return null_mut() };
+                heap.alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
             }
 
             /// # Safety
             /// A live allocation of this heap and size, unless the heap is checked.
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free_sized"))]
             unsafe extern "C" fn free_sized(heap: *mut CHeap, ptr: *mut u8, bytes: usize) -> c_int {
-                let Some(ptr) = NonNull::new(ptr) else { return Status::Null as c_int };
                 // SAFETY: the caller's promise.
-                status!(unsafe { get(heap).free(ptr, bytes) })
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                let Some(ptr) = NonNull::new(ptr) else { return Status::Ok as c_int };
+                // SAFETY: the caller's promise.
+                status!(unsafe { heap.free(ptr, bytes) })
             }
 
             /// # Safety
@@ -151,16 +187,19 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_malloc"))]
             unsafe extern "C" fn malloc(heap: *mut CHeap, bytes: usize) -> *mut u8 {
                 // SAFETY: the caller's promise.
-                Headed::new(unsafe { get(heap) }).alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
+                let Some(heap) = (unsafe { get(heap) }) else { return null_mut() };
+                Headed::new(heap).alloc(bytes).map_or(null_mut(), NonNull::as_ptr)
             }
 
             /// # Safety
             /// A live allocation of `malloc` of this heap, unless the heap is checked.
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_mfree"))]
             unsafe extern "C" fn mfree(heap: *mut CHeap, ptr: *mut u8) -> c_int {
-                let Some(ptr) = NonNull::new(ptr) else { return Status::Null as c_int };
                 // SAFETY: the caller's promise.
-                status!(unsafe { Headed::new(get(heap)).free(ptr) })
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                let Some(ptr) = NonNull::new(ptr) else { return Status::Ok as c_int };
+                // SAFETY: the caller's promise.
+                status!(unsafe { Headed::new(heap).free(ptr) })
             }
 
             /// # Safety
@@ -168,7 +207,8 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_free_bytes"))]
             unsafe extern "C" fn free_bytes(heap: *const CHeap) -> usize {
                 // SAFETY: the caller's promise.
-                unsafe { get(heap) }.survey().free_bytes() as usize
+                let Some(heap) = (unsafe { get(heap) }) else { return 0 };
+                heap.survey().free_bytes() as usize
             }
 
             /// # Safety
@@ -176,7 +216,8 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_state_bytes"))]
             unsafe extern "C" fn state_bytes(heap: *const CHeap) -> usize {
                 // SAFETY: the caller's promise.
-                unsafe { get(heap) }.total_state_bytes()
+                let Some(heap) = (unsafe { get(heap) }) else { return 0 };
+                heap.total_state_bytes()
             }
 
             /// # Safety
@@ -184,7 +225,8 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_check"))]
             unsafe extern "C" fn check(heap: *const CHeap) -> c_int {
                 // SAFETY: the caller's promise.
-                let sound = unsafe { get(heap) }.check().is_ok();
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                let sound = heap.check().is_ok();
                 (if sound { Status::Ok } else { Status::Corrupt }) as c_int
             }
 
@@ -196,7 +238,9 @@ macro_rules! family {
                     return Status::Null as c_int;
                 }
                 // SAFETY: the caller's promise.
-                status!(P::new(unsafe { get(heap) }).map(|made| unsafe {
+                let Some(heap) = (unsafe { get(heap) }) else { return Status::Null as c_int };
+                // SAFETY: the caller's promise.
+                status!(P::new(heap).map(|made| unsafe {
                     pool.cast::<P>().write(made);
                 }))
             }
@@ -206,7 +250,7 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_alloc"))]
             unsafe extern "C" fn pool_alloc(pool: *mut CPool, bytes: usize) -> u32 {
                 // SAFETY: the caller's promise.
-                let pool = unsafe { &*pool.cast::<P>() };
+                let Some(pool) = (unsafe { get_pool(pool) }) else { return 0 };
                 Tagged::new(pool).alloc(bytes).map_or(0, |handle| handle.into_raw())
             }
 
@@ -215,7 +259,9 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_free"))]
             unsafe extern "C" fn pool_free(pool: *mut CPool, reference: u32) -> c_int {
                 // SAFETY: the caller's promise.
-                status!(unsafe { Tagged::new(&*pool.cast::<P>()).free_bits(reference) })
+                let Some(pool) = (unsafe { get_pool(pool) }) else { return Status::Null as c_int };
+                // SAFETY: the caller's promise.
+                freed(reference, unsafe { Tagged::new(pool).free_bits(reference) })
             }
 
             /// # Safety
@@ -223,7 +269,8 @@ macro_rules! family {
             #[unsafe(export_name = concat!("sma_", $block, "_", $name, "_pool_flush"))]
             unsafe extern "C" fn pool_flush(pool: *mut CPool) -> usize {
                 // SAFETY: the caller's promise.
-                unsafe { &*pool.cast::<P>() }.flush()
+                let Some(pool) = (unsafe { get_pool(pool) }) else { return 0 };
+                pool.flush()
             }
         }
     };

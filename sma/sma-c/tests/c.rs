@@ -111,3 +111,57 @@ fn the_header_is_valid_cplusplus() {
         Err(error) => skips::without_tool(format_args!("g++: {error}")),
     }
 }
+
+/// The flags after a name in a pkg-config file, as `pkg-config` prints them: variables filled in.
+fn flags(file: &str, name: &str) -> Vec<String> {
+    let variables = file.lines().filter_map(|line| line.split_once('='));
+    let field = file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let mut text = field.expect("the field").to_owned();
+    // Later variables contain earlier ones.
+    for (variable, value) in variables.collect::<Vec<_>>().into_iter().rev() {
+        text = text.replace(&format!("${{{variable}}}"), value);
+    }
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Bytes of code and initialised data, with the C runtime's.
+fn text_and_data(program: &Path) -> u64 {
+    let output = Command::new("size").arg(program).output().expect("size, of binutils");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let row = text.lines().nth(1).unwrap_or_else(|| panic!("{text}"));
+    row.split_whitespace().take(2).map(|field| field.parse::<u64>().expect("bytes")).sum()
+}
+
+#[test]
+fn the_installed_library_makes_the_example_a_program_of_under_20_kb() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !skips::have("make") || !skips::have("gcc") {
+        return;
+    }
+    let prefix = tempfile::tempdir().expect("a folder");
+    let place = format!("PREFIX={}", prefix.path().display());
+    let made = Command::new("make").args(["-s", "install-sma", &place]).current_dir(&root).output();
+    let made = made.expect("make starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    let folder = prefix.path().join("lib/pkgconfig");
+    let file = std::fs::read_to_string(folder.join("sma.pc")).expect("sma.pc");
+    let (cflags, libs) = (flags(&file, "Cflags"), flags(&file, "Libs"));
+    let mut tool = Command::new("pkg-config");
+    tool.args(["--cflags", "--libs", "sma"]).env("PKG_CONFIG_PATH", folder);
+    if let Ok(printed) = tool.output() {
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let expected = [cflags.as_slice(), &libs].concat();
+        assert_eq!(printed.split_whitespace().collect::<Vec<_>>(), expected);
+    }
+
+    let program = prefix.path().join("ten_lines");
+    let source = root.join("sma/sma-c/examples/ten_lines.c");
+    let mut gcc = Command::new("gcc");
+    gcc.arg("-O2").arg(source).args(cflags).args(libs).arg("-o").arg(&program);
+    assert!(gcc.status().expect("gcc starts").success());
+    let output = Command::new(&program).output().expect("the program starts");
+    assert_eq!(output.stdout, b"hello, scratch-pad: 3000 bytes free\n");
+    let bytes = text_and_data(&program);
+    assert!(bytes < 20_000, "{bytes} bytes of text and data");
+}

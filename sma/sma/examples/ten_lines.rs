@@ -1,12 +1,12 @@
 //! A heap in 4 kB, in ten lines.
 
-use core::mem::MaybeUninit;
-use sma::{Heap, Tagged};
+use sma::{Heap, PowerOfTwo, Region, Tagged, Unchecked};
 
 /// Runs it.
 pub fn main() {
-    let mut memory = [const { MaybeUninit::uninit() }; 4096];
-    let heap = Tagged::new(Heap::<'_, 128>::in_place(&mut memory).expect("4 kB are enough"));
+    let mut memory = Region::<4096>::new();
+    let heap = Heap::<'_, 128, PowerOfTwo, Unchecked>::in_place(&mut memory);
+    let heap = Tagged::new(heap.expect("4 kB are enough"));
     let message = heap.alloc(20).expect("there is room");
     let matrix = heap.alloc(1000).expect("there is room");
     // SAFETY: the allocations are ours, of these sizes, and not used after their frees.

@@ -6,9 +6,9 @@
 //! allocation. `no_std`, no dependencies; Rust 1.88 or later.
 //!
 //! ```
-//! use sma::{Arena, Heap};
+//! use sma::{Arena, Heap, Region};
 //!
-//! let mut memory = [const { core::mem::MaybeUninit::uninit() }; 4096];
+//! let mut memory = Region::<4096>::new();
 //! let heap: Heap<'_, 128> = Heap::in_place(&mut memory)?;
 //! let message = heap.alloc(20)?;
 //! unsafe { message.write_bytes(b'!', 20) };
@@ -44,7 +44,8 @@
 //! # Alignment
 //!
 //! Allocations are aligned to the granule, `max(8, BLOCK / 16)` bytes, counted from the start of
-//! the region, which is moved up to a multiple of 8. [`Arena::alloc_aligned`] gives more, up to
+//! the region, which is moved up to a multiple of 8; [`Region`] is memory that begins at one.
+//! [`Arena::alloc_aligned`] gives more, up to
 //! the block size, if the region itself is aligned to it.
 //!
 //! # Concurrency
@@ -79,6 +80,7 @@ mod links;
 mod lock;
 mod metered;
 mod probe;
+mod region;
 mod sharing;
 mod tag;
 mod tagged;
@@ -104,6 +106,7 @@ pub use links::{Links, Long, Short};
 pub use lock::{Padded, RawLock, SpinLock};
 pub use metered::{Metered, Waste};
 pub use probe::{Access, Blind, Counter, Probe, Space, Watched};
+pub use region::Region;
 #[cfg(target_has_atomic = "32")]
 pub use sharing::{CoarseLock, FineLocks, HeadLocks};
 pub use sharing::{Local, Sharing};

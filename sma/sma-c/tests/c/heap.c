@@ -59,11 +59,47 @@ static void misuse_is_named(void) {
   EXPECT(sma_free(&heap, ref + 4) == SMA_MISALIGNED);
   EXPECT(sma_free_sized(&heap, region, 8) == SMA_SIZE_MISMATCH);
   EXPECT(sma_free_sized(&heap, &heap, 8) == SMA_FOREIGN);
-  EXPECT(sma_free_sized(&heap, NULL, 8) == SMA_NULL);
   EXPECT(sma_free_sized(&heap, region, 0) == SMA_BAD_SIZE);
   EXPECT(sma_free(&heap, ref) == SMA_OK);
   EXPECT(strstr(sma_message(SMA_DOUBLE_FREE), "freed before") != NULL);
   EXPECT(strcmp(sma_message(-1), "unknown status") == 0);
+}
+
+static void freeing_nothing_has_no_effect(void) {
+  sma_heap heap;
+  sma_pool pool;
+  EXPECT(sma_init(&heap, region, BYTES, state, sma_state_words(BYTES)) == SMA_OK);
+  EXPECT(sma_pool_init(&pool, &heap) == SMA_OK);
+  sma_ref ref = sma_alloc(&heap, 100);
+  size_t before = sma_free_bytes(&heap);
+  EXPECT(sma_free(&heap, 0) == SMA_OK);
+  EXPECT(sma_pool_free(&pool, 0) == SMA_OK);
+  EXPECT(sma_free_sized(&heap, NULL, 100) == SMA_OK);
+  EXPECT(sma_mfree(&heap, NULL) == SMA_OK);
+  EXPECT(sma_pool_flush(&pool) == 0);
+  EXPECT(sma_free_bytes(&heap) == before && sma_check(&heap) == SMA_OK);
+  EXPECT(sma_free(&heap, 8) == SMA_BAD_SIZE); /* an offset without a size is no reference */
+  EXPECT(sma_free(&heap, ref) == SMA_OK);
+}
+
+static void a_checked_heap_that_is_null_is_refused(void) {
+  sma_ref ref = 0;
+  sma_heap heap;
+  EXPECT(sma_init(NULL, region, BYTES, NULL, 0) == SMA_NULL);
+  EXPECT(sma_init_for_headers(NULL, region, BYTES) == SMA_NULL);
+  EXPECT(sma_alloc(NULL, 8) == 0);
+  EXPECT(sma_try_alloc(NULL, 8, &ref) == SMA_NULL);
+  EXPECT(sma_free(NULL, 8) == SMA_NULL && sma_free(NULL, 0) == SMA_NULL);
+  EXPECT(sma_alloc_sized(NULL, 8) == NULL && sma_malloc(NULL, 8) == NULL);
+  EXPECT(sma_free_sized(NULL, region, 8) == SMA_NULL && sma_mfree(NULL, region) == SMA_NULL);
+  EXPECT(sma_free_bytes(NULL) == 0 && sma_state_bytes(NULL) == 0);
+  EXPECT(sma_check(NULL) == SMA_NULL);
+  EXPECT(sma_pool_init(NULL, &heap) == SMA_NULL);
+  EXPECT(sma_pool_alloc(NULL, 8) == 0 && sma_pool_free(NULL, 8) == SMA_NULL);
+  EXPECT(sma_pool_flush(NULL) == 0);
+  EXPECT(sma_init(&heap, region, BYTES, state, sma_state_words(BYTES)) == SMA_OK);
+  EXPECT(sma_try_alloc(&heap, 8, NULL) == SMA_NULL);
+  EXPECT(sma_free_bytes(&heap) == BYTES);
 }
 
 static void headers_need_no_size(void) {
@@ -121,6 +157,8 @@ static void a_long_walk_leaves_one_free_region(int pooled) {
 int main(void) {
   references_carry_sizes_through_arithmetic();
   misuse_is_named();
+  freeing_nothing_has_no_effect();
+  a_checked_heap_that_is_null_is_refused();
   headers_need_no_size();
   a_long_walk_leaves_one_free_region(0);
   a_long_walk_leaves_one_free_region(1);

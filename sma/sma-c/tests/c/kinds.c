@@ -25,6 +25,9 @@ int main(void) {
       if (bytes[at] != i) return 6;
     if (sma_free(&heap, refs[i]) != SMA_OK) return 7;
   }
+  /* As free(NULL), in every kind. */
+  if (sma_free(&heap, 0) != SMA_OK || sma_mfree(&heap, NULL) != SMA_OK) return 10;
+  if (sma_free_sized(&heap, NULL, 8) != SMA_OK) return 11;
   if (sma_check(&heap) != SMA_OK) return 8;
   return sma_free_bytes(&heap) == sizeof region ? 0 : 9;
 }
