@@ -2,8 +2,8 @@
 //!
 //! C selects block size and kind by macros before it includes the header, so every choice is a
 //! family of functions here, `sma_<block>_<kind>_<operation>`, and a linker that collects sections
-//! (`--gc-sections`) keeps only what is called. Kinds: `plain` (the paper's), `checked`, `exact` (every multiple of the granule) and
-//! `fine` (several cores).
+//! (`--gc-sections`) keeps only what is called. Kinds: `plain` (the paper's), `checked`, `exact`
+//! (every multiple of the granule) and `fine` (several cores).
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod family;
