@@ -79,7 +79,7 @@ pub const WORKLOADS: Product = Product {
 const PLAIN: Product = Product { name: "libmallacc_guest_plain.so", ..GUEST };
 
 impl Product {
-    /// Its absolute path: the guest may change its directory, and its `exec` needs the path as well.
+    /// Its absolute path: the guest may change its directory, and its `exec` needs it as well.
     pub fn find(&self) -> Result<PathBuf, LaunchError> {
         self.first(self.places(), if self.folder { Path::is_dir } else { Path::is_file })
     }
