@@ -52,6 +52,75 @@ fn a_bad_block_is_named_and_does_not_stop_the_others() {
     assert_eq!(output.status.code(), Some(2), "nothing to predict");
 }
 
+/// add rax, rbx; imul rcx, rax.
+const CODE: &str = "4801d8480fafc8";
+
+#[test]
+fn one_block_comes_with_its_ports_and_its_bottleneck() {
+    let expected = "\
+cycles  instructions  fused uops   uops  category        bottleneck        block
+  3.00             2           2    2.0  scalar-integer  dependency chain  4801d8480fafc8
+
+instruction    uops     p0     p1     p2     p3     p4     p5     p6     p7
+add rax,rbx    1.00   ";
+    let output = mallacc(&["block", CODE], "");
+    let out = text(&output.stdout);
+    assert!(out.starts_with(expected), "{out}");
+    // imul: 3 cycles on port 1 (uops.info); two fused uops, four a cycle.
+    let multiply = "imul rcx,rax   1.00      -   1.00      -      -      -      -      -      -\n";
+    assert!(out.contains(multiply), "{out}");
+    let sentence = "\
+Bottleneck: the dependency chain [imul rcx,rax (3)] takes 3.00 of 3.00 cycles per iteration. Alone,
+port 1 would take 1.00 and fetch to allocation 0.50.
+";
+    assert!(out.ends_with(sentence), "{out}");
+    let two = text(&mallacc(&["block", CODE, "90"], "").stdout);
+    assert_eq!(two.lines().count(), 3, "several blocks are a list: {two}");
+    assert!(two.contains("dependency chain") && two.contains("fetch to allocation"), "{two}");
+    let json = mallacc(&["block", CODE, "--format", "json"], "");
+    let list: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(list[0]["analysis"]["instructions"][1]["ports"]["1"], 1.0);
+    assert_eq!(list[0]["analysis"]["limits"][0]["part"], "dependency chain");
+    assert_eq!(list[0]["bottleneck"], sentence.trim_end().replace('\n', " "));
+}
+
+#[test]
+fn assembly_language_is_read_from_arguments_files_and_standard_input() {
+    if !skips::have("as") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("loop.s");
+    std::fs::write(&file, "  add rax, rbx   # one\n  imul rcx, rax\n").unwrap();
+    let place = format!("@{}", file.display());
+    let expected = mallacc(&["block", CODE], "").stdout;
+    for (args, input) in [
+        (vec!["--asm", "add rax, rbx; imul rcx, rax"], ""),
+        (vec!["--asm", &place], ""),
+        (vec!["--asm", "-"], "add rax, rbx\nimul rcx, rax\n"),
+        (vec!["--asm", "add %rbx, %rax; imul %rax, %rcx", "--syntax", "att"], ""),
+    ] {
+        let output = mallacc(&[vec!["block"], args.clone()].concat(), input);
+        assert_eq!(text(&output.stdout), text(&expected), "{args:?}: {}", text(&output.stderr));
+    }
+    for (args, what) in [
+        (vec!["--asm", "nop\nimull rax"], "line 2 (imull rax): no such instruction"),
+        (vec!["--asm", "add rax, rxb"], "`rxb` has no address"),
+        (vec!["--asm", " # nothing"], "no instruction"),
+        (vec!["--asm", "@/no/such/file"], "@/no/such/file: cannot read"),
+        (vec!["--asm", "-", "-"], "named twice"),
+    ] {
+        let output = mallacc(&[vec!["block"], args.clone()].concat(), "");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let err = text(&output.stderr);
+        assert!(err.lines().count() == 1 && err.contains(what), "{args:?}: {err}");
+    }
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mallacc"));
+    let output = child.args(["block", "--asm", "nop"]).env("PATH", folder.path()).output().unwrap();
+    let err = text(&output.stderr);
+    assert!(err.lines().count() == 1 && err.contains("apt install binutils"), "{err}");
+}
+
 #[test]
 fn the_timeline_has_a_line_for_each_uop_and_a_page() {
     let folder = tempfile::tempdir().unwrap();

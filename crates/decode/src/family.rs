@@ -157,6 +157,21 @@ impl Family {
         Some(1 << bit)
     }
 
+    /// The numbers of all ports, in order.
+    pub fn ports(&self) -> Vec<u8> {
+        let arithmetic = self.units.iter().map(|(port, _)| *port);
+        let memory = self
+            .schedulers
+            .memory
+            .as_ref()
+            .map_or(0, |memory| memory.load | memory.store_address | memory.store_data);
+        let memory = (0..8).filter(|bit| memory >> bit & 1 == 1);
+        let memory = memory.map(|bit| self.schedulers.numbers[8 + bit]);
+        let mut ports: Vec<u8> = arithmetic.chain(memory).collect();
+        ports.sort_unstable();
+        ports
+    }
+
     /// The uop port set for a set of the family's tables, which has one bit per port number.
     pub(crate) fn set(&self, mask: u16) -> Option<u8> {
         if let Some((_, set)) = self.purposes.iter().find(|(of, _)| *of == mask) {
@@ -197,6 +212,13 @@ mod tests {
             assert_eq!(Family::find(family.name), Some(*family));
         }
         assert_eq!(Family::find("hasvell"), None);
+    }
+
+    #[test]
+    fn ports_are_numbered_as_the_manufacturer_does() {
+        let ports = |name| Family::find(name).unwrap().ports();
+        assert_eq!(ports("haswell"), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ports("goldencove"), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     }
 
     #[test]

@@ -6,15 +6,20 @@ use std::path::Path;
 
 use documents::csv::Csv;
 use documents::json::pretty;
+use documents::text::wrap;
 use documents::{Column, Layout, Table};
 use uarch::Machine;
-use validate::{Blocks, Category, Prediction, Timeline, bhive, code, html, report};
+use validate::{
+    Analysis, BlockError, Blocks, Category, Prediction, Timeline, bhive, code, html, report,
+};
 
 use crate::error::Failure;
 
 /// Iterations that a timeline skips at the start, and those that it shows.
 const TIMELINE_SKIP: u64 = 100;
 const TIMELINE_SHOWN: u64 = 4;
+/// Characters in a line of text.
+const WIDTH: usize = 100;
 
 /// A machine that blocks are tried on.
 pub struct Bench(Blocks);
@@ -24,6 +29,8 @@ struct Predicted {
     text: String,
     prediction: Prediction,
     bytes: Vec<u8>,
+    /// What bounds it, if that is wanted.
+    analysis: Option<Analysis>,
 }
 
 /// Predictions of a list of blocks.
@@ -41,19 +48,24 @@ impl Bench {
         blocks.map(Self).map_err(|error| Failure::usage(error.to_string()))
     }
 
-    /// Predicts blocks of machine code in hexadecimal. A bad one does not stop the others.
-    pub fn predict(&self, list: &[String]) -> Predictions<'_> {
+    /// Predicts blocks of machine code in hexadecimal. A bad one does not stop the others. Unless
+    /// they are `explained`, too, the predictions have neither ports nor bottlenecks.
+    pub fn predict(&self, list: &[String], explained: bool) -> Predictions<'_> {
         let mut all = Predictions { bench: self, done: Vec::new(), failed: Vec::new() };
         for text in list {
-            let bytes = code::parse_hex(text);
-            match bytes.and_then(|bytes| Ok((self.0.predict(&bytes)?, bytes))) {
-                Ok((prediction, bytes)) => {
-                    all.done.push(Predicted { text: text.clone(), prediction, bytes });
-                }
+            match self.predict_one(text, explained) {
+                Ok(predicted) => all.done.push(predicted),
                 Err(error) => all.failed.push((text.clone(), error.to_string())),
             }
         }
         all
+    }
+
+    fn predict_one(&self, text: &str, explained: bool) -> Result<Predicted, BlockError> {
+        let bytes = code::parse_hex(text)?;
+        let prediction = self.0.predict(&bytes)?;
+        let analysis = if explained { Some(self.0.analyse(&bytes)?) } else { None };
+        Ok(Predicted { text: text.to_owned(), prediction, bytes, analysis })
     }
 
     fn timeline(&self, block: &Predicted) -> Result<Timeline, Failure> {
@@ -92,27 +104,40 @@ impl Predictions<'_> {
         Ok(out)
     }
 
-    /// For people; empty without blocks.
+    /// For people; empty without blocks. One block comes with its ports and its bottleneck, several
+    /// are a list.
     pub fn text(&self) -> String {
+        let analysis = |block: &'_ Predicted| block.analysis.as_ref().map(Analysis::short);
         let mut table = Table::new([
             Column::right("cycles"),
             Column::right("instructions"),
             Column::right("fused uops"),
             Column::right("uops").at_least(5),
             Column::left("category").at_least(14),
+            Column::left("bottleneck"),
             Column::left("block"),
         ]);
-        for Predicted { text, prediction: p, .. } in &self.done {
+        for block in &self.done {
+            let Predicted { text, prediction: p, .. } = block;
             table.row([
                 format!("{:.2}", p.cycles_per_iteration),
                 p.instructions.to_string(),
                 p.fused_uops.to_string(),
                 format!("{:.1}", p.uops),
                 p.category.name().to_owned(),
+                analysis(block).unwrap_or_default(),
                 text.clone(),
             ]);
         }
-        if self.done.is_empty() { String::new() } else { table.text(&Layout::PLAIN) }
+        let list = if self.done.is_empty() { String::new() } else { table.text(&Layout::PLAIN) };
+        match self.done.as_slice() {
+            [Predicted { analysis: Some(analysis), .. }] => {
+                let ports = analysis.table().text(&Layout::PLAIN);
+                let sentence = wrap(&analysis.sentence(), WIDTH, "");
+                format!("{list}\n{ports}\n{sentence}\n")
+            }
+            _ => list,
+        }
     }
 
     /// One line per block.
@@ -135,10 +160,15 @@ impl Predictions<'_> {
 
     /// Everything.
     pub fn json(&self) -> String {
-        let list = self
-            .done
-            .iter()
-            .map(|block| serde_json::json!({ "hex": block.text, "prediction": block.prediction }));
+        let list = self.done.iter().map(|block| {
+            let sentence = block.analysis.as_ref().map(Analysis::sentence);
+            serde_json::json!({
+                "hex": block.text,
+                "prediction": block.prediction,
+                "analysis": block.analysis,
+                "bottleneck": sentence,
+            })
+        });
         pretty(&list.collect::<Vec<_>>())
     }
 }
@@ -173,7 +203,7 @@ mod tests {
     #[test]
     fn a_block_written_with_commas_is_one_field_of_csv() {
         let bench = Bench::new("haswell").unwrap();
-        let csv = bench.predict(&["90,90".to_owned()]).csv();
+        let csv = bench.predict(&["90,90".to_owned()], false).csv();
         assert!(csv.lines().nth(1).unwrap().starts_with("\"90,90\","), "{csv}");
     }
 }

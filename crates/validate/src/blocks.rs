@@ -9,9 +9,11 @@ use params::ConfigError;
 use stream::BlockDef;
 use uarch::{Component, Machine, Observer, OutOfOrder, Step};
 
+use crate::bottleneck::Analysis;
 use crate::category::Category;
 use crate::code::{self, BYTES_MAX};
 use crate::timeline::{Timeline, UopLog};
+use crate::trace::Trace;
 use crate::unroll::{self, Unrolled};
 
 /// Minimum number of copies measured, unless the block is long: measurements take the difference of
@@ -163,11 +165,36 @@ impl Blocks {
 
     /// Steady-state cycles per iteration of the block.
     pub fn predict(&self, bytes: &[u8]) -> Result<Prediction, BlockError> {
+        Ok(Self::measure(&mut self.start(bytes, Unwatched)?, Run::advance))
+    }
+
+    /// The ports that its uops issue to, and what its parts would take alone.
+    pub fn analyse(&self, bytes: &[u8]) -> Result<Analysis, BlockError> {
+        let mut run = self.start(bytes, Trace::new(0, Vec::new(), 0))?;
+        let block = run.unrolled.block();
+        let sizes = block.mem_operands.iter().map(|operand| u64::from(operand.size)).collect();
+        let forward = u64::from(self.machine.core.store_forward);
+        *run.core.observer_mut() = Trace::new(block.insns.len(), sizes, forward);
+        let prediction = Self::measure(&mut run, Run::advance_traced);
+        let trace = std::mem::replace(run.core.observer_mut(), Trace::new(0, Vec::new(), 0));
+
         let mut run = self.start(bytes, Unwatched)?;
+        run.unrolled = run.unrolled.without_execution();
+        let fetched = Self::measure(&mut run, Run::advance).cycles_per_iteration;
+        let text = code::disassemble(&code::block_def(bytes, unroll::CODE)?);
+        let ports = self.machine.family()?.ports();
+        Ok(Analysis::new(prediction, text, ports, &trace, fetched))
+    }
+
+    /// Runs the copies before the measured ones, and these.
+    fn measure<O: Observer<Mapping = Alias>>(
+        run: &mut Run<O>,
+        advance: impl Fn(&mut Run<O>, u64),
+    ) -> Prediction {
         let (before, measured) = run.copies();
         run.advance(before);
         let from = (run.core.cycles(), run.core.counters().uops, run.core.cpi_stack());
-        run.advance(measured);
+        advance(run, measured);
         let cycles = run.core.cycles() - from.0;
         let stack = run.core.cpi_stack();
         let mut bound_by: Vec<(&'static str, f64)> = Component::ALL
@@ -177,7 +204,7 @@ impl Blocks {
             .collect();
         bound_by.sort_by(|a, b| b.1.total_cmp(&a.1));
         let block = run.unrolled.block();
-        Ok(Prediction {
+        Prediction {
             cycles_per_iteration: cycles as f64 / measured as f64,
             category: Category::of(block),
             instructions: block.insns.len() as u32,
@@ -186,7 +213,7 @@ impl Blocks {
             unknown: block.unknown,
             iterations: measured,
             bound_by,
-        })
+        }
     }
 
     /// Event cycles of the uops of `iterations` iterations, after `skip` earlier ones.
@@ -217,6 +244,20 @@ impl Blocks {
         let mut run = Run { core: self.core(observer)?, unrolled, line };
         run.warm();
         Ok(run)
+    }
+}
+
+impl Run<Trace> {
+    /// Advances and tells the observer where each copy begins.
+    fn advance_traced(&mut self, copies: u64) {
+        for _ in 0..copies {
+            self.unrolled.advance();
+            self.translate();
+            let addresses = self.unrolled.addresses();
+            self.core.observer_mut().begin(addresses);
+            self.core.execute(&step(self.unrolled.block(), addresses));
+            self.core.observer_mut().end();
+        }
     }
 }
 

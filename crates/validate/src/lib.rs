@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`code`] | machine code from hex; which blocks can be run on their own |
 //! | [`blocks`] | steady-state cycles per iteration of an unrolled block |
+//! | [`bottleneck`], [`trace`] | the ports that uops issue to, and what bounds a block |
 //! | [`unroll`] | copies of a block back to back, with the addresses of their memory accesses |
 //! | [`values`] | register and memory values of straight-line code, for the addresses |
 //! | [`timeline`], [`html`] | event cycles of every uop |
@@ -23,6 +24,7 @@
 
 pub mod bhive;
 pub mod blocks;
+pub mod bottleneck;
 pub mod category;
 pub mod code;
 pub mod hierarchy;
@@ -32,11 +34,13 @@ pub mod report;
 pub mod score;
 pub mod tau;
 pub mod timeline;
+pub mod trace;
 pub mod unroll;
 pub mod values;
 
 pub use bhive::{Measured, RowError};
 pub use blocks::{BlockError, Blocks, Prediction, steady_state};
+pub use bottleneck::Analysis;
 pub use category::Category;
 pub use score::{Outcome, Score};
 pub use timeline::Timeline;

@@ -4,7 +4,7 @@
 //! 4,096 bytes (Chen et al., "BHive", IISWC 2019, and its published profiler): two accesses overlap
 //! if the low twelve bits of their addresses do, but each page has its own translation.
 
-use decode::{Block, Decoder};
+use decode::{Block, Decoder, Reg, Uop, UopFlags, UopKind};
 use stream::BlockDef;
 use uarch::NO_ADDRESS;
 
@@ -55,6 +55,33 @@ impl Unrolled {
         let block = decoder.block(&def);
         let addresses = vec![NO_ADDRESS; block.mem_operands.len()];
         Self { def, values: Values::new(), block, addresses, copies: 0 }
+    }
+
+    /// The same code, but no uop needs a unit, an operand or memory: fetch, decode, allocation and
+    /// retirement remain.
+    pub fn without_execution(mut self) -> Self {
+        let kept = UopFlags::FIRST
+            | UopFlags::LAST
+            | UopFlags::FUSED
+            | UopFlags::UNLAMINATED
+            | UopFlags::MERGE;
+        for uop in &mut self.block.uops {
+            *uop = Uop {
+                kind: UopKind::Exec,
+                ports: 0,
+                latency: 0,
+                busy: 0,
+                flags: UopFlags(uop.flags.0 & kept | UopFlags::NO_EXEC),
+                mem_operand: Uop::NO_OPERAND,
+                insn: uop.insn,
+                srcs: [Reg::NONE; 4],
+                dsts: [Reg::NONE; 3],
+            };
+        }
+        self.block.insns.iter_mut().for_each(|insn| insn.mem_operands = 0);
+        self.block.mem_operands.clear();
+        self.addresses.clear();
+        self
     }
 
     /// The block, at the address of the current copy.

@@ -1,6 +1,6 @@
 //! The arguments of `mallacc block` and `mallacc validate`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 use super::common::{Format, iterations, repeats};
@@ -9,8 +9,15 @@ use super::common::{Format, iterations, repeats};
 #[derive(Debug, Args)]
 pub struct BlockArgs {
     /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
-    #[arg(required = true, value_name = "HEX")]
+    #[arg(required_unless_present = "asm", value_name = "HEX")]
     pub blocks: Vec<String>,
+    /// A block in assembly language, instructions separated by `;` or new lines; `@FILE` reads a
+    /// file, `-` standard input
+    #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    pub asm: Vec<String>,
+    /// How operands are written in --asm
+    #[arg(long, value_enum, default_value = "intel", requires = "asm")]
+    pub syntax: AsmSyntax,
     /// The machine: a name or a file
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
@@ -23,6 +30,15 @@ pub struct BlockArgs {
     /// Write the timeline of the first block as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// Syntaxes of assembly language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AsmSyntax {
+    /// add rax, rbx: the destination first
+    Intel,
+    /// add %rbx, %rax: the destination last
+    Att,
 }
 
 /// `mallacc validate`.

@@ -9,7 +9,9 @@ mod paper;
 mod runs;
 mod sma;
 
-pub use blocks::{BlockArgs, Validate, ValidateBlocksArgs, ValidateHostArgs, ValidateMemoryArgs};
+pub use blocks::{
+    AsmSyntax, BlockArgs, Validate, ValidateBlocksArgs, ValidateHostArgs, ValidateMemoryArgs,
+};
 pub use common::{Format, ReportArgs};
 pub use paper::{Form, PaperArgs};
 pub use runs::{
@@ -72,9 +74,12 @@ pub enum Command {
   mallacc micro tp_small --entries 2..32   speedup against entries
   mallacc micro --quick gauss gauss_free")]
     Micro(Box<MicroArgs>),
-    /// Predict the steady-state cycles of basic blocks given as machine code
+    /// Predict the steady-state cycles of basic blocks, their ports and what bounds them
     #[command(after_help = "Examples:
   mallacc block 4801d8480fafc3                  add rax,rbx; imul rax,rbx
+  mallacc block --asm 'add rax, rbx; imul rcx, rax'
+  mallacc block --asm @loop.s                   a file with instructions, without labels
+  mallacc block --asm - --syntax att < loop.s   the operands as gcc writes them
   cut -d, -f1 blocks.csv | mallacc block - --format csv
   mallacc block 488b00 --timeline               event cycles of every uop
   mallacc block 488b00 --html timeline.html")]

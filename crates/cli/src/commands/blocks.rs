@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Read as _;
 
 use experiments::Failure;
+use experiments::assemble::{Syntax, assemble};
 use experiments::blocks::{self, Bench};
 
-use crate::args::{BlockArgs, Format, ValidateBlocksArgs};
+use crate::args::{AsmSyntax, BlockArgs, Format, ValidateBlocksArgs};
 use crate::error::Done;
 use crate::output::{Stream, print};
 
@@ -14,11 +15,12 @@ use crate::output::{Stream, print};
 /// not 0.
 pub fn block(args: &BlockArgs) -> Done {
     let bench = Bench::new(&args.machine)?;
-    let list = list(&args.blocks)?;
+    let mut list = list(&args.blocks)?;
+    list.extend(assembled(args)?);
     if list.is_empty() {
         return Err(Failure::usage("no block: give machine code in hexadecimal; try 4801d8"));
     }
-    let predictions = bench.predict(&list);
+    let predictions = bench.predict(&list, args.format != Format::Csv);
     for (text, error) in &predictions.failed {
         let shown = if text.is_empty() { "\"\"" } else { text };
         eprintln!("mallacc: block {shown}: {error}");
@@ -41,15 +43,46 @@ pub fn block(args: &BlockArgs) -> Done {
     Ok(u8::from(!predictions.failed.is_empty()))
 }
 
+/// The blocks in assembly language, as machine code in hexadecimal.
+fn assembled(args: &BlockArgs) -> Result<Vec<String>, Failure> {
+    if args.asm.iter().chain(&args.blocks).filter(|text| *text == "-").count() > 1 {
+        return Err(Failure::usage("`-` is named twice; standard input can be read once"));
+    }
+    let syntax = match args.syntax {
+        AsmSyntax::Intel => Syntax::Intel,
+        AsmSyntax::Att => Syntax::Att,
+    };
+    let block = |argument: &String| {
+        let text = match argument.strip_prefix('@') {
+            Some(file) => fs::read_to_string(file).map_err(|e| {
+                Failure::usage(format!("--asm @{file}: cannot read: {e}; give a text file"))
+            })?,
+            None if argument == "-" => standard_input()?,
+            None => argument.clone(),
+        };
+        let code = assemble(&text, syntax)?;
+        if code.is_empty() {
+            return Err(Failure::usage("--asm: no instruction in it; try --asm 'add rax, rbx'"));
+        }
+        Ok(code.iter().map(|byte| format!("{byte:02x}")).collect())
+    };
+    args.asm.iter().map(block).collect()
+}
+
+fn standard_input() -> Result<String, Failure> {
+    let mut input = String::new();
+    std::io::stdin()
+        .read_to_string(&mut input)
+        .map_err(|e| Failure::failed(format!("standard input: cannot read: {e}")))?;
+    Ok(input)
+}
+
 /// The named blocks; `-` stands for the lines of standard input.
 fn list(blocks: &[String]) -> Result<Vec<String>, Failure> {
     let mut list = Vec::new();
     for text in blocks {
         if text == "-" {
-            let mut input = String::new();
-            std::io::stdin()
-                .read_to_string(&mut input)
-                .map_err(|e| Failure::failed(format!("standard input: cannot read: {e}")))?;
+            let input = standard_input()?;
             list.extend(input.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned));
         } else {
             list.push(text.clone());
