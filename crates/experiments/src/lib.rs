@@ -19,7 +19,8 @@
 //! - The run: [`session`] simulates a stream and stores it, [`run`] a program that executes,
 //!   [`replay`] a recording; [`record`] and [`mallocs`] make recordings.
 //! - Experiments of several runs: [`benchmarks`] (the microbenchmarks), [`figures`] (the paper's),
-//!   [`sma_study`] (scratch-pads), [`host`], [`blocks`] and [`hierarchy`] (measured hardware). [`assemble`] makes blocks of text.
+//!   [`sma_study`] (scratch-pads), [`host`], [`blocks`] (which [`assemble`] makes of text) and
+//!   [`hierarchy`] (measured hardware).
 //! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
 
 pub mod assemble;
