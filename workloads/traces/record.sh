@@ -48,12 +48,16 @@ if command -v a2ps >/dev/null; then
   head -c 150000 "$text" >long.txt
   $clean a2ps -q -o long.ps long.txt
   record gst gs -q -dNOPAUSE -dBATCH -sDEVICE=pgmraw -r50 -sOutputFile=/dev/null long.ps
+else
+  echo 'gst: left out, its input is made by a2ps, which is not installed (make setup-study)'
 fi
 
 # The charcoal filter over a picture. Debian's program, whatever else is called so.
 if [ -x /usr/bin/convert ]; then
   $clean /usr/bin/convert -seed 1 -size 512x384 plasma:fractal picture.jpg
   record cvt /usr/bin/convert picture.jpg -charcoal 2 cvt.jpg
+else
+  echo 'cvt: left out, imagemagick is not installed (make setup-study)'
 fi
 
 # Twenty seconds of a rising tone with a little noise, as a 16-bit WAV file.

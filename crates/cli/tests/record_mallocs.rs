@@ -1,7 +1,8 @@
 //! `mallacc record-mallocs` on a program whose allocations are known.
 
-use crate::common::{Bench, have};
-use std::process::Output;
+use crate::common::{Bench, MALLACC, have, root};
+use std::path::Path;
+use std::process::{Command, Output};
 use traces::{Action, Event, Source, Trace, TraceError};
 
 /// Sizes that nothing else in a process requests.
@@ -56,7 +57,7 @@ fn record(mode: &str) -> Option<(Output, Trace)> {
         return None;
     }
     std::fs::write(bench.path("p.c"), PROGRAM).unwrap();
-    let mut gcc = std::process::Command::new("gcc");
+    let mut gcc = Command::new("gcc");
     gcc.args(["-O0", "-fno-builtin", "-pthread", "-w", "p.c", "-o", "p"]);
     assert!(gcc.current_dir(bench.path("")).status().unwrap().success());
     let output = bench.run(&["record-mallocs", "-o", "t.amt", "--", "./p", mode]);
@@ -152,4 +153,44 @@ fn a_program_that_is_not_there_leaves_no_file() {
     let output = bench.run(&["record-mallocs", "-o", "t.amt", "--", "no-such-program"]);
     assert_eq!(output.status.code(), Some(127));
     assert!(!bench.path("t.amt").exists());
+}
+
+/// The commands in a document's fenced blocks that record allocations; a line that ends in `\`
+/// goes on.
+fn examples(document: &str) -> Vec<String> {
+    let blocks = document.split("```").skip(1).step_by(2);
+    let joined = blocks.map(|block| block.replace("\\\n", " "));
+    let lines: Vec<String> =
+        joined.flat_map(|b| b.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.into_iter().filter(|line| line.starts_with("mallacc record-mallocs")).collect()
+}
+
+#[test]
+fn the_documented_examples_run_and_record() {
+    if let Err(error) = launch::products::RECORDER.find() {
+        skips::without_tool(error);
+        return;
+    }
+    if !have("gcc") {
+        return;
+    }
+    let bench = Bench::new();
+    // Debian's headers include some from a folder of their architecture.
+    bench.file("file.c", "#include <stdio.h>\nint main(void) { return puts(\"x\") < 0; }\n");
+    std::fs::create_dir(bench.path("folder")).unwrap();
+    let text = std::fs::read_to_string(root().join("docs/amt.md")).unwrap();
+    let examples = examples(&text);
+    assert_eq!(examples.len(), 2, "{examples:?}");
+    let folder = Path::new(MALLACC).parent().unwrap().display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    for example in examples {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &example]).current_dir(bench.path("")).env("PATH", &path);
+        let output = shell.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{example}: {errors}");
+        let name = example.split(' ').find(|word| word.ends_with(".amt")).unwrap();
+        let trace = Trace::open(&bench.path(name), false).unwrap();
+        assert!(trace.totals.unwrap().allocations > 100, "{example}: {errors}");
+    }
 }
