@@ -27,7 +27,7 @@ params! {
         index: bool = true, "";
         /// Size-class part: `mcszlookup`, `mcszupdate`.
         size_class: bool = true, "";
-        /// List part: `mchdpop`, `mchdpush`, `mcnxtprefetch`.
+        /// List part: `mchdpop`, `mchdpush`, `mcnxtprefetch`, `mchdprefetch`.
         list: bool = true, "";
         /// Sampling part: a performance counter replaces the check.
         sampling: bool = true, "";
@@ -77,7 +77,7 @@ counters! {
     pop_hit_rate: Fraction = "pop_hits / (pop_hits + pop_misses)" [summary("pops that hit")],
     /// Pushes (`mchdpush`).
     pushes: Count,
-    /// Next-object prefetches (`mcnxtprefetch`).
+    /// Prefetches after pops (`mcnxtprefetch`, `mchdprefetch`).
     prefetches: Count,
     /// Entries that made room for another class.
     evictions: Count [summary("evictions")],

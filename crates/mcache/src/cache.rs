@@ -145,8 +145,8 @@ impl MallocCache {
         updated
     }
 
-    /// Empties the cache, as at a switch to another process or thread. Outstanding prefetches fill
-    /// nothing when they return.
+    /// `mcflush`: empties the cache, as at a switch to another process or thread. Outstanding
+    /// prefetches fill nothing when they return.
     pub fn flush(&mut self) {
         while self.valid != 0 {
             self.remove(self.valid.trailing_zeros() as usize);

@@ -48,7 +48,7 @@ impl MallocCache {
         Push::Done
     }
 
-    /// First half of `mcnxtprefetch`: whether to load the word at `address`.
+    /// First half of `mcnxtprefetch` and `mchdprefetch`: whether to load the word at `address`.
     ///
     /// [`Fill::Next`] expects the cached Head as its address: only the word at the true head can be
     /// Next. If Head was dropped since the pop (an interrupt, a squash), the load could not restore
@@ -74,7 +74,7 @@ impl MallocCache {
         Issue::Issued(Ticket(number as u8))
     }
 
-    /// Second half of `mcnxtprefetch`: the word has arrived. It becomes Head if there is none,
+    /// Second half of both prefetches: the word has arrived. It becomes Head if there is none,
     /// otherwise Next; every issued prefetch must return once (with 0 after a fault).
     #[inline]
     pub fn prefetch_return(&mut self, ticket: Ticket, value: u64) -> Returned {
@@ -115,7 +115,7 @@ impl MallocCache {
         }
     }
 
-    /// `mcflush` of the list parts only: every class's list changed, but the size classes did not.
+    /// `mcflushl`: every class's list changed, but the size classes did not.
     pub fn flush_lists(&mut self) {
         for number in 0..usize::from(self.config.entries) {
             self.drop_list(number);
