@@ -145,12 +145,17 @@ pub static CONFIGURATION: &[Statistic<Configuration>] = &[
         "Fewest size classes that together serve 99 % of the allocations.",
         |c, _| classes_needed(c, 99),
     ),
-    stated!(area_um2, SquareMicrometres, "Area of the accelerator, where its model states one."),
+    stated!(
+        area_um2,
+        SquareMicrometres,
+        "Estimated area of the accelerator at 28 nm, where its model states one; for the malloc \
+         cache the paper's figures, scaled by bits."
+    ),
     stated!(
         area_rtl_um2_min,
         SquareMicrometres,
-        "Smallest area of the accelerator's synthesised RTL, scaled to 28 nm, where it was \
-         synthesised at this size."
+        "Smallest area of the accelerator's synthesised RTL (with flip-flops), scaled to 28 nm, \
+         where it was synthesised at this size."
     ),
     stated!(area_rtl_um2_max, SquareMicrometres, "The largest; the scale is a range."),
     stated!(energy_nj, Nanojoules, "Energy spent in the accelerator, where its model states one."),
