@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use documents::text::keep_units;
+
 /// A piece of a page: complete elements, all text in them escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Html(String);
@@ -25,6 +27,12 @@ impl Html {
     /// An element around text.
     pub fn tag(tag: &str, attributes: &[(&str, &str)], text: &str) -> Self {
         Self::element(tag, attributes, Self::text(text))
+    }
+
+    /// An element around a sentence of ours: no line breaks between a figure and its percent sign.
+    /// Not for what readers copy.
+    pub fn prose(tag: &str, attributes: &[(&str, &str)], text: &str) -> Self {
+        Self::tag(tag, attributes, &keep_units(text))
     }
 
     /// Appends.

@@ -1,7 +1,5 @@
 //! The shell of a page: head, lead, contents, sections, foot.
 
-use documents::text::keep_units;
-
 use crate::html::{Html, escape};
 use crate::style;
 
@@ -117,7 +115,7 @@ impl Page {
         let class = if self.command { "command" } else { "title" };
         head.push(Html::tag("h1", &[("class", class)], &self.title));
         for sentence in &self.leads {
-            head.push(Html::tag("p", &[("class", "lead")], &keep_units(sentence)));
+            head.push(Html::prose("p", &[("class", "lead")], sentence));
         }
         head.push(self.intro.clone());
         Html::element("header", &[("class", "top")], head)

@@ -73,6 +73,10 @@ fn check_views(seen: &Value, figures: usize) {
     for view in views {
         assert_eq!(view["pageWidth"], view["windowWidth"], "the page scrolls sideways");
         none(&view["outside"]);
+        none(&view["splitFigures"]);
+        none(&view["unmarkedScrolling"]);
+        let phone = view["width"].as_u64() < Some(600);
+        assert!(!phone || view["scrolling"].as_u64() > Some(0), "a wide table on a phone: {view}");
         assert_eq!(view["figures"], figures);
         assert_eq!(view["charts"], figures, "each chart shows once, in the size that fits");
         assert_eq!((&view["unnamedCharts"], &view["scripts"]), (&0.into(), &0.into()));
@@ -142,6 +146,10 @@ fn the_page_of_several_runs_works_in_a_browser() {
         let mut item = wide.configurations[1].clone();
         item.name = format!("mallacc-with-a-long-name-{index}");
         item.parameters.insert("entries".into(), results::ParameterValue::Integer(40 + index));
+        wide.configurations.push(item.clone());
+        // A second sweep, on another machine.
+        item.name.push_str("@another");
+        item.machine = "another".into();
         wide.configurations.push(item);
     }
     let mut third = sampled();

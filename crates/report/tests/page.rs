@@ -67,6 +67,28 @@ fn check(text: &str, node: &Node) {
     assert!(!text.contains("http:") && !text.contains("https:"));
 }
 
+/// Sweeps of the same accelerator on two machines, each with a limit of its own.
+#[test]
+fn the_sweeps_of_two_machines_are_told_apart_by_the_machine_alone() {
+    let mut run = whole();
+    for index in 0..run.configurations.len() {
+        let mut item = run.configurations[index].clone();
+        item.name.push_str("@another");
+        item.machine = "another".into();
+        run.configurations.push(item);
+    }
+    let machine = run.configurations[0].machine.clone();
+    let (_, node) = page(&[run]);
+    let figures = node.tagged("figure");
+    let sweep = figures.into_iter().find(|f| f.inner().contains("program against entries"));
+    let sweep = sweep.unwrap();
+    let legend: Vec<_> = sweep.tagged("li").iter().map(|li| li.inner().trim().to_owned()).collect();
+    assert_eq!(legend, [machine.as_str(), "another"]);
+    for label in ["limit, another".to_owned(), format!("limit, {machine}")] {
+        assert!(sweep.inner().contains(&label), "{label}");
+    }
+}
+
 #[test]
 fn pages_of_one_run_and_of_several_are_well_formed_and_hold_everything() {
     let mut other = whole();

@@ -165,12 +165,16 @@ impl LineChart {
 
     fn guides(&self, canvas: &mut Canvas, frame: &Frame) {
         let mut free_y: Vec<f64> = Vec::new();
+        // Labels of lines across stand side by side, because the lines may be close.
+        let labels = self.guides.iter().filter(|guide| guide.across).count();
+        let share = (frame.right - frame.left) / labels.max(1) as f64;
+        let mut middle = frame.left - share / 2.0;
         for guide in &self.guides {
             if guide.across {
+                middle += share;
                 let (_, y) = frame.at(frame.x.low, guide.at);
                 canvas.line("guide", (frame.left, y), (frame.right, y));
                 let above = if y - TOP < 14.0 { 14.0 } else { -5.0 };
-                let middle = (frame.left + frame.right) / 2.0;
                 canvas.text("halo mid", middle, y + above, &guide.label);
                 continue;
             }

@@ -61,16 +61,16 @@ pub trait Chart {
 
 /// A chart with its title, legend and data. `file` is the name of the download.
 pub fn figure(chart: &dyn Chart, file: &str) -> Html {
-    let mut caption = Html::tag("b", &[], chart.title());
+    let mut caption = Html::prose("b", &[], chart.title());
     if !chart.note().is_empty() {
-        caption.push(Html::tag("span", &[], chart.note()));
+        caption.push(Html::prose("span", &[], chart.note()));
     }
     let mut body = Html::element("figcaption", &[], caption);
     let legend = chart.legend();
     if legend.len() > 1 {
         let items = legend.into_iter().map(|(look, swatch, name)| {
             let mut item = Html::raw(look.swatch(swatch));
-            item.push(Html::text(&name));
+            item.push(Html::prose("span", &[], &name));
             Html::element("li", &[], item)
         });
         body.push(Html::element("ul", &[("class", "legend")], Html::join(items)));

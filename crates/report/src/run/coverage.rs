@@ -29,7 +29,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         needed("size_classes_90"),
         needed("size_classes_99")
     );
-    let mut html = Html::tag("p", &[], &sentence);
+    let mut html = Html::prose("p", &[], &sentence);
     let mut figures = vec![figure(&coverage(run, item), &name.file("class-coverage"))];
     if !item.requested_sizes.is_empty() {
         figures.push(figure(&sizes(&item.requested_sizes), &name.file("requested-sizes")));

@@ -1,6 +1,6 @@
 //! Speedup against the number of entries of the malloc cache.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use results::statistics::Value;
 use results::{CallKind, Configuration, ParameterValue, Run};
@@ -13,7 +13,7 @@ use crate::html::Html;
 
 /// Configurations that differ only in their number of entries, by entries.
 pub struct Sweep<'a> {
-    /// Their common parameters, if the run has several sweeps.
+    /// What tells it from the run's other sweeps, or the accelerator.
     pub name: String,
     /// The configurations.
     pub sizes: BTreeMap<i64, &'a Configuration>,
@@ -22,18 +22,37 @@ pub struct Sweep<'a> {
 /// The parameter that is swept.
 const ENTRIES: &str = "entries";
 
+/// What the configurations of a sweep have in common: machine, accelerator, other parameters.
+type Common = BTreeMap<String, String>;
+
+/// The names of these two; no parameter has a blank in its name.
+const MACHINE: &str = " machine";
+const ACCELERATOR: &str = " accelerator";
+
+fn common(item: &Configuration) -> Common {
+    let others = item.parameters.iter().filter(|(name, _)| *name != ENTRIES);
+    let mut common: Common = others.map(|(n, value)| (n.clone(), value.to_string())).collect();
+    common.insert(MACHINE.into(), item.machine.clone());
+    common.insert(ACCELERATOR.into(), item.accelerator.clone());
+    common
+}
+
+/// What tells one sweep from the others; of a single sweep, its accelerator.
+fn distinguished(own: &Common, all: &[Common]) -> String {
+    let differs = |name: &str| all.iter().any(|other| other.get(name) != own.get(name));
+    let parts = own.iter().filter(|(name, _)| differs(name)).map(|(name, value)| {
+        if name.starts_with(' ') { value.clone() } else { format!("{name}={value}") }
+    });
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() { own[ACCELERATOR].clone() } else { parts.join(", ") }
+}
+
 /// The sweeps of a run, the one with the most sizes first; a single size is not a sweep.
 pub fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
-    let mut groups: Vec<(String, BTreeMap<i64, &Configuration>)> = Vec::new();
+    let mut groups: Vec<(Common, BTreeMap<i64, &Configuration>)> = Vec::new();
     for item in &run.configurations {
         let Some(ParameterValue::Integer(entries)) = item.parameters.get(ENTRIES) else { continue };
-        let same: Vec<String> = item
-            .parameters
-            .iter()
-            .filter(|(name, _)| *name != ENTRIES)
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        let key = format!("{} {} {}", item.machine, item.accelerator, same.join(","));
+        let key = common(item);
         match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, sizes)) => {
                 sizes.entry(*entries).or_insert(item);
@@ -43,12 +62,9 @@ pub fn sweeps(run: &Run) -> Vec<Sweep<'_>> {
     }
     groups.retain(|(_, sizes)| sizes.len() > 1);
     groups.sort_by_key(|(_, sizes)| std::cmp::Reverse(sizes.len()));
-    let single = groups.len() < 2;
-    let name = |key: String, sizes: &BTreeMap<i64, &Configuration>| {
-        let first = sizes.values().next().map_or("", |item| item.accelerator.as_str());
-        if single { first.to_owned() } else { key }
-    };
-    groups.into_iter().map(|(key, sizes)| Sweep { name: name(key, &sizes), sizes }).collect()
+    let all: Vec<Common> = groups.iter().map(|(key, _)| key.clone()).collect();
+    let named = |(key, sizes): (Common, _)| Sweep { name: distinguished(&key, &all), sizes };
+    groups.into_iter().map(named).collect()
 }
 
 /// A statistic of a sweep's configurations as a line.
@@ -102,12 +118,16 @@ pub fn axes(sweeps: &[Sweep]) -> (Axis, Axis) {
     )
 }
 
-/// The limit study as a horizontal line.
+/// The limit study of each machine as a horizontal line.
 fn limit(run: &Run, sweeps: &[Sweep], of: impl Fn(&Configuration) -> Value) -> Vec<Guide> {
-    let machine = sweeps.first().and_then(|sweep| sweep.sizes.values().next());
-    let limit = machine.and_then(|item| run.limit_of(&item.machine));
-    let at = limit.and_then(|item| of(item).figure());
-    at.map(|at| Guide { label: "limit".into(), at, across: true }).into_iter().collect()
+    let first = |sweep: &Sweep| sweep.sizes.values().next().map(|item| item.machine.clone());
+    let machines: BTreeSet<String> = sweeps.iter().filter_map(first).collect();
+    let guide = |machine: &String| {
+        let at = of(run.limit_of(machine)?).figure()?;
+        let label = if machines.len() > 1 { format!("limit, {machine}") } else { "limit".into() };
+        Some(Guide { label, at, across: true })
+    };
+    machines.iter().filter_map(guide).collect()
 }
 
 fn chart(

@@ -17,7 +17,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     if kinds.is_empty() {
         return None;
     }
-    let mut html = Html::tag(
+    let mut html = Html::prose(
         "p",
         &[],
         "Latencies run from the retirement of a call's first instruction to that of its ret. They \

@@ -25,7 +25,7 @@ mod summary;
 use results::Run;
 use stats::Schema;
 
-use documents::text::{capitalised, keep_units};
+use documents::text::capitalised;
 
 use crate::html::Html;
 use crate::page::Page;
@@ -117,7 +117,7 @@ fn several(runs: &[Run]) -> String {
         let mut intro = Html::default();
         for (index, sentence) in results::text::headline(run).iter().enumerate() {
             let class = if index == 0 { "lead" } else { "lead second" };
-            intro.push(Html::tag("p", &[("class", class)], &keep_units(sentence)));
+            intro.push(Html::prose("p", &[("class", class)], sentence));
         }
         intro.push(Html::tag("p", &[("class", "mono")], &short(&command(run), HEADING_LETTERS)));
         intro.push(summary::under_the_headline(run));

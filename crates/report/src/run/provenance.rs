@@ -80,7 +80,7 @@ pub fn definitions(schema: &Schema) -> Html {
             declared.formula.as_deref().unwrap_or(plain).into(),
         ]);
     }
-    let mut html = Html::tag(
+    let mut html = Html::prose(
         "p",
         &[],
         "All configurations saw the identical instruction stream, so their differences carry no \

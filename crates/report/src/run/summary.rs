@@ -1,6 +1,6 @@
 //! The part below the headline: key figures, what was run, warnings.
 
-use documents::text::{capitalised, keep_units};
+use documents::text::capitalised;
 use results::statistics::{Unit, Value};
 use results::text::{self, number};
 use results::{CallKind, Run};
@@ -16,24 +16,20 @@ type Tile = (String, String, String);
 pub fn under_the_headline(run: &Run) -> Html {
     let mut html = Html::default();
     for alarm in text::alarms(run) {
-        html.push(Html::tag("p", &[("class", "alarm"), ("role", "note")], &alarm));
+        html.push(Html::prose("p", &[("class", "alarm"), ("role", "note")], &alarm));
     }
     let cautions = text::cautions(run).into_iter().map(|text| ("caution", text));
     for (class, text) in cautions.chain(run.warnings.iter().map(|text| ("warning", text.clone()))) {
-        html.push(Html::tag(
-            "p",
-            &[("class", class), ("role", "note")],
-            &keep_units(&capitalised(&text)),
-        ));
+        html.push(Html::prose("p", &[("class", class), ("role", "note")], &capitalised(&text)));
     }
     let tiles = tiles(run).into_iter().map(|(what, figure, beside)| {
         Html::element(
             "li",
             &[],
             Html::join([
-                Html::tag("span", &[("class", "what")], &what),
-                Html::tag("span", &[("class", "figure")], &keep_units(&figure)),
-                Html::tag("span", &[("class", "beside")], &keep_units(&beside)),
+                Html::prose("span", &[("class", "what")], &what),
+                Html::prose("span", &[("class", "figure")], &figure),
+                Html::prose("span", &[("class", "beside")], &beside),
             ]),
         )
     });
@@ -41,7 +37,7 @@ pub fn under_the_headline(run: &Run) -> Html {
     if !tiles.is_empty() {
         html.push(Html::element("ul", &[("class", "tiles")], tiles));
     }
-    let facts = text::facts(run).into_iter().map(|fact| Html::tag("p", &[], &fact));
+    let facts = text::facts(run).into_iter().map(|fact| Html::prose("p", &[], &fact));
     html.push(Html::element("div", &[("class", "facts")], Html::join(facts)));
     html
 }

@@ -73,7 +73,28 @@ function measure() {
     return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1);
   });
   const charts = [...document.querySelectorAll('svg.plot')].filter(visible);
+  // Figures whose unit stands on another line.
+  const split = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    for (const { index, 0: match } of text.data.matchAll(/[0-9.]+[ \u00a0]%/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + match.length);
+      const tops = [...range.getClientRects()].map((box) => Math.round(box.top));
+      if (new Set(tops).size > 1) split.push(text.data.slice(Math.max(0, index - 40), index + 20));
+    }
+  }
+  // What scrolls sideways, and does not show it.
+  const unmarked = [...document.querySelectorAll('.scroll')].filter((element) => visible(element)
+    && element.scrollWidth > element.clientWidth
+    && getComputedStyle(element).backgroundImage === 'none');
   return {
+    splitFigures: split,
+    scrolling: [...document.querySelectorAll('.scroll')]
+      .filter((element) => visible(element) && element.scrollWidth > element.clientWidth).length,
+    unmarkedScrolling: unmarked.map((element) => element.getAttribute('aria-label')),
     pageWidth: root.scrollWidth, windowWidth: innerWidth,
     outside: outside.slice(0, 5).map((element) => element.outerHTML.slice(0, 160)),
     ground: getComputedStyle(document.body).backgroundColor,
