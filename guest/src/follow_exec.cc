@@ -56,7 +56,7 @@ struct RingHead {
   uint32_t producer_pid;
   uint32_t detach;
 };
-constexpr uint32_t kRingVersion = 2;
+constexpr uint32_t kRingVersion = 3;
 
 bool copy(char* to, size_t room, const char* from, size_t length) {
   if (length >= room) return false;

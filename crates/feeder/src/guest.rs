@@ -22,6 +22,11 @@ pub fn set_base(host: u64, guest: u64) {
     BASE.store(host.wrapping_sub(guest), Relaxed);
 }
 
+/// The host address of a guest address.
+pub fn host(addr: u64) -> u64 {
+    addr.wrapping_add(BASE.load(Relaxed))
+}
+
 /// The word at `addr`, which the guest has just written.
 ///
 /// # Safety

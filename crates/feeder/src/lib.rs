@@ -3,6 +3,7 @@
 //! ```text
 //! translate ──> instrumentation ──> block definitions ──┐
 //!     └ registers ──> hot callbacks ──buffers───────────┴──> stream::live::Producer ──> consumer
+//!     └ mappings ──> object definitions ─────────────────┤
 //! threads, system calls, fork, exit ────────────────────┘
 //! ```
 //! The plugin interface is that of QEMU 7.2 (version 1). [`api`] declares it by hand, because
@@ -14,6 +15,7 @@ mod guest;
 mod hot;
 mod instrumentation;
 mod isa;
+mod mappings;
 mod session;
 mod syscall;
 mod threads;

@@ -3,6 +3,9 @@
 //! Numbers: the kernel's `arch/x86/entry/syscalls/syscall_64.tbl`. Arguments: the calls' manual
 //! pages, section 2.
 
+const MMAP: i64 = 9;
+const MUNMAP: i64 = 11;
+const MREMAP: i64 = 25;
 pub const CLONE: i64 = 56;
 pub const FORK: i64 = 57;
 pub const VFORK: i64 = 58;
@@ -96,6 +99,19 @@ pub fn blocks(num: i64, args: [u64; 4]) -> bool {
     if num == FUTEX { waits } else { BLOCKING.contains(&num) }
 }
 
+/// The range of addresses that a call, which may fail, takes away or maps anew: `mmap` with
+/// `MAP_FIXED`, `munmap`, `mremap`.
+pub fn remaps(num: i64, args: [u64; 4]) -> Option<(u64, u64)> {
+    const MAP_FIXED: u64 = 0x10;
+    let [addr, len, _, flags] = args;
+    let remaps = match num {
+        MMAP => flags & MAP_FIXED != 0,
+        MUNMAP | MREMAP => true,
+        _ => false,
+    };
+    remaps.then_some((addr, len))
+}
+
 /// Whether readable memory may no longer be readable after a call.
 pub fn unmaps(num: i64) -> bool {
     UNMAP.contains(&num)
@@ -114,8 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn a_mapping_takes_others_away_only_at_a_fixed_address() {
+        let fixed = (libc::MAP_FIXED | libc::MAP_PRIVATE) as u64;
+        assert_eq!(remaps(MMAP, [4096, 8192, 0, fixed]), Some((4096, 8192)));
+        assert_eq!(remaps(MMAP, [4096, 8192, 0, libc::MAP_PRIVATE as u64]), None);
+        assert_eq!(remaps(MUNMAP, [4096, 8192, 0, 0]), Some((4096, 8192)));
+        assert_eq!(remaps(libc::SYS_read, [0, 4096, 8192, 0]), None);
+    }
+
+    #[test]
     fn call_numbers_are_those_of_the_system() {
         let pairs = [
+            (MMAP, libc::SYS_mmap),
+            (MUNMAP, libc::SYS_munmap),
+            (MREMAP, libc::SYS_mremap),
             (CLONE, libc::SYS_clone),
             (FORK, libc::SYS_fork),
             (VFORK, libc::SYS_vfork),

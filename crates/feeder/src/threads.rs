@@ -1,7 +1,7 @@
 //! Threads, system calls, forks and the end of the program.
 
 use crate::api::{Api, PluginId};
-use crate::{access_times, guest, hot, session, syscall};
+use crate::{access_times, guest, hot, session, syscall, translate};
 use std::cell::Cell;
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU64;
@@ -70,6 +70,9 @@ unsafe extern "C" fn on_syscall(
     // SAFETY: the thread makes this call.
     unsafe { hot::push(vcpu, &[control(Control::Syscall, 4, num as u64), w1, w2, w3, w4]) };
     access_times::before(num, [a2, a3, a5]);
+    if let Some((addr, len)) = syscall::remaps(num, args) {
+        translate::remapped(addr, len);
+    }
     match num {
         syscall::CLONE => CLONE_FLAGS.set(a1),
         syscall::FORK | syscall::VFORK => CLONE_FLAGS.set(0),

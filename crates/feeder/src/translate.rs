@@ -2,6 +2,7 @@
 
 use crate::api::{self, Api, PluginId, Tb};
 use crate::instrumentation::{self, Entry, Insn, Part, Rest, Role};
+use crate::mappings::Mappings;
 use crate::{guest, hot, session};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -15,6 +16,8 @@ struct Translator {
     api: Api,
     /// Numbers of the blocks, by address and bytes.
     known: HashMap<(u64, Box<[u8]>), u32>,
+    /// The files that blocks were found in.
+    mappings: Mappings,
     /// The rest of a cut marker at the start of the translation blocks at these addresses.
     rests: HashMap<u64, Rest>,
 }
@@ -24,6 +27,7 @@ pub fn register(id: PluginId, api: &Api) {
     let _ = TRANSLATOR.set(Mutex::new(Translator {
         api: *api,
         known: HashMap::new(),
+        mappings: Mappings::default(),
         rests: HashMap::new(),
     }));
     // SAFETY: the callback has the type that QEMU expects.
@@ -39,6 +43,14 @@ unsafe extern "C" fn on_translate(_id: PluginId, tb: *mut Tb) {
         let mut translator = translator.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: QEMU passes a translation block that lives until we return.
         unsafe { translator.translate(tb) };
+    }
+}
+
+/// A range of addresses may hold something else from now on.
+pub fn remapped(addr: u64, len: u64) {
+    if let Some(translator) = TRANSLATOR.get() {
+        let mut translator = translator.lock().unwrap_or_else(PoisonError::into_inner);
+        translator.mappings.forget(addr, len);
     }
 }
 
@@ -145,7 +157,11 @@ impl Translator {
         if let Some(&id) = self.known.get(&key) {
             return Some(id);
         }
+        let object = self.mappings.object_of(part.block.addr);
         let mut inner = session::lock()?;
+        if let Some(mut object) = object {
+            inner.producer.define_object(&mut object);
+        }
         if part.broken > 0 {
             inner.producer.count_broken_markers(part.broken);
         }

@@ -8,6 +8,34 @@ use stream::event::{Control, EXIT_SIGNALLED};
 use stream::{Packet, Source, StreamError};
 
 #[test]
+fn code_lies_in_the_file_that_its_object_names() {
+    let Some(options) = options() else { return };
+    let bench = Bench::new();
+    let program = bench.compile("alloc.c", &[]);
+    let (mut objects, mut files) = (Vec::new(), std::collections::BTreeMap::new());
+    let mut checked = 0;
+    run_each(options, &[&program], |packet| {
+        objects.extend(packet.objects.iter().cloned());
+        for block in &packet.blocks {
+            let holds = |o: &&stream::ObjectDef| o.first_block <= block.id && o.holds(block.addr);
+            let object = objects.iter().rev().find(holds).expect("all code comes from files");
+            let path: &String = &object.path;
+            let file = files.entry(path.clone()).or_insert_with(|| std::fs::read(path).unwrap());
+            let at = (object.offset + block.addr - object.addr) as usize;
+            // A cut instruction at the end of a page is not all there.
+            assert_eq!(file[at], block.bytes[0], "{path} at {at:#x}");
+            checked += 1;
+        }
+    })
+    .unwrap();
+    assert!(checked > 1000, "{checked}");
+    let names: Vec<&str> = files.keys().filter_map(|path| path.rsplit('/').next()).collect();
+    for name in ["alloc", "libc.so.6", "libmallacc_guest.so"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+}
+
+#[test]
 fn exit_codes_and_output_are_passed_on() {
     let Some(options) = options() else { return };
     for code in [0, 1, 77, 255] {

@@ -146,6 +146,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-memory", &["mallacc-params", "mallacc-stats"]),
     ("mallacc-feeder", &["mallacc-stream"]),
     ("mallacc-launch", &["mallacc-stream"]),
+    ("mallacc-symbols", &["mallacc-stream"]),
     ("mallacc-decode", &["mallacc-stream"]),
     (
         "mallacc-accel",

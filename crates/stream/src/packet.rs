@@ -1,17 +1,28 @@
 //! Packets and the sources they come from.
 
-use crate::BlockDef;
+use crate::{BlockDef, ObjectDef};
 
 /// Consecutive events of one thread, and the code that is new since the previous packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The guest thread that ran: dense, 0 is the program's first thread.
     pub thread: u32,
+    /// Files found mapped since the previous packet, each before the blocks that it holds for.
+    pub objects: Vec<ObjectDef>,
     /// Blocks first seen since the previous packet; ids are dense and ascending.
     pub blocks: Vec<BlockDef>,
     /// Event words in program order (see [`crate::event`]). A packet boundary never separates a
     /// block's events, or the raw words of a value or control event.
     pub events: Vec<u64>,
+}
+
+impl Packet {
+    /// Empties it and keeps its buffers.
+    pub fn clear(&mut self) {
+        self.objects.clear();
+        self.blocks.clear();
+        self.events.clear();
+    }
 }
 
 /// Where packets come from: a running program or a file.

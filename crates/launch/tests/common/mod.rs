@@ -133,7 +133,8 @@ impl Tally {
     /// Adds a packet and checks its form.
     pub fn add(&mut self, packet: &Packet) {
         let mut hasher = DefaultHasher::new();
-        (self.hash, packet.thread, &packet.blocks, &packet.events).hash(&mut hasher);
+        (self.hash, packet.thread, &packet.objects, &packet.blocks, &packet.events)
+            .hash(&mut hasher);
         self.hash = hasher.finish();
         self.packets += 1;
         self.threads = self.threads.max(packet.thread + 1);

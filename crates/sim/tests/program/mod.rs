@@ -229,7 +229,7 @@ impl Program {
         // Blocks are described once, in the first packet.
         let blocks = if self.described { Vec::new() } else { self.code.blocks.clone() };
         self.described = true;
-        Packet { thread: 0, blocks, events: std::mem::take(&mut self.events) }
+        Packet { blocks, events: std::mem::take(&mut self.events), ..Packet::default() }
     }
 }
 

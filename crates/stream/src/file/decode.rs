@@ -5,7 +5,7 @@ use super::encode::token;
 use super::model::{Model, expected_beyond};
 use crate::Packet;
 use crate::event::{LOW48, block};
-use crate::live::wire;
+use crate::live::wire::{self, Definition};
 
 /// Maximum number of elements in a block: a generous bound on what the largest live packet can
 /// hold.
@@ -89,8 +89,13 @@ impl Decoder {
         packet.thread = u32::try_from(get(head)?).ok()?;
         let (defined, tokens) = (get(head)?, get(head)?);
         for _ in 0..defined {
-            packet.blocks.push(wire::decode(blocks)?);
-            self.model.define();
+            match wire::decode(blocks)? {
+                Definition::Object(object) => packet.objects.push(object),
+                Definition::Block(block) => {
+                    packet.blocks.push(block);
+                    self.model.define();
+                }
+            }
         }
         let tokens = take(&mut runs.tokens, usize::try_from(tokens).ok()?)?;
         for &token in tokens {

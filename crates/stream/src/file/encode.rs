@@ -1,8 +1,8 @@
 //! Packets to bytes, relative to the model's predictions. [`super::decode`] is the inverse.
 //!
 //! The contents of a frame are five runs of bytes, each preceded by its length:
-//! - `packets`: per packet, thread, number of blocks, number of tokens
-//! - `blocks`: definitions, see [`crate::live::wire`]
+//! - `packets`: per packet, thread, number of definitions, number of tokens
+//! - `blocks`: definitions of objects and blocks, see [`crate::live::wire`]
 //! - `tokens`: one byte for each block entry with its elements, each control event, and each other
 //!   word
 //! - `heads`: block numbers, shapes and words that were not predicted
@@ -75,6 +75,9 @@ impl Encoder {
 
     /// Adds a packet to the frame.
     pub fn add(&mut self, packet: &Packet) {
+        for object in &packet.objects {
+            wire::encode_object(object, &mut self.runs[BLOCKS]);
+        }
         for block in &packet.blocks {
             wire::encode(block, &mut self.runs[BLOCKS]);
             self.model.define();
@@ -92,7 +95,7 @@ impl Encoder {
         let tokens = self.runs[TOKENS].len() - before;
         let out = &mut self.runs[PACKETS];
         put(out, u64::from(packet.thread));
-        put(out, packet.blocks.len() as u64);
+        put(out, (packet.objects.len() + packet.blocks.len()) as u64);
         put(out, tokens as u64);
         self.packets += 1;
         self.words += packet.events.len();

@@ -5,8 +5,9 @@ use super::bytes::{take, take_u32, take_u64};
 /// First bytes of a recording. The first has its high bit set and the last is a line feed, so that
 /// a transfer in text mode is detected.
 pub const MAGIC: [u8; 8] = *b"\x93MTRACE\n";
-/// The version written, and the highest one read.
-pub const VERSION: u32 = 1;
+/// The version written, and the highest one read. Version 1 had no objects; otherwise it is the
+/// same.
+pub const VERSION: u32 = 2;
 /// Maximum length of the header in bytes.
 pub const HEADER_MAX: u32 = 16 << 20;
 /// Maximum length of a frame's contents in bytes, compressed or not.

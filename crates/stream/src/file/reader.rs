@@ -182,8 +182,7 @@ impl<R: Read> FileSource<R> {
 
 impl<R: Read> Source for FileSource<R> {
     fn next(&mut self, packet: &mut Packet) -> Result<bool, StreamError> {
-        packet.blocks.clear();
-        packet.events.clear();
+        packet.clear();
         while self.owed == 0 && !self.over {
             if !self.frame.is_used_up() {
                 self.over = true;

@@ -3,7 +3,7 @@
 use super::writer::Sink;
 use super::{FileSource, Header, RecordingWriter, Totals, VERSION};
 use crate::event::{Control, block, control, mem, value};
-use crate::{BlockDef, Packet, Source, StreamError};
+use crate::{BlockDef, ObjectDef, Packet, Source, StreamError};
 use proptest::prelude::*;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -190,6 +190,19 @@ fn foreign_newer_and_empty_files_are_told_apart() {
     }
 }
 
+/// Version 1 differs in nothing but its number: it had no objects.
+#[test]
+fn a_recording_of_version_1_is_read() {
+    let packets = program(20, 500);
+    let mut bytes = record(&packets);
+    assert!(packets.iter().all(|packet| packet.objects.is_empty()));
+    let end = header().to_bytes().len() - 4;
+    bytes[8..12].copy_from_slice(&1u32.to_le_bytes());
+    let checksum = crc32fast::hash(&bytes[..end]);
+    bytes[end..end + 4].copy_from_slice(&checksum.to_le_bytes());
+    assert_eq!(replay(&bytes).unwrap(), packets);
+}
+
 #[test]
 fn frames_out_of_order_are_an_error() {
     let packets = program(60, 20_000);
@@ -275,6 +288,8 @@ fn packets() -> impl Strategy<Value = Vec<Packet>> {
     let def = (any::<u64>(), prop::collection::vec(1..=15u8, 1..20));
     let packet =
         (any::<u32>(), prop::collection::vec(def, 0..4), prop::collection::vec(word(), 0..300));
+    let object = (any::<u32>(), any::<[u64; 3]>(), ".{0,40}");
+    let packet = (packet, prop::collection::vec(object, 0..3));
     prop::collection::vec(packet, 0..12).prop_map(|list| {
         let mut id = 0..;
         let define = |id, addr, lens: Vec<u8>| {
@@ -282,10 +297,18 @@ fn packets() -> impl Strategy<Value = Vec<Packet>> {
             BlockDef { id, addr, lens, bytes }
         };
         list.into_iter()
-            .map(|(thread, defs, events)| {
+            .map(|((thread, defs, events), objects)| {
+                let object = |(first_block, numbers, path): (u32, [u64; 3], String)| ObjectDef {
+                    first_block,
+                    addr: numbers[0],
+                    len: numbers[1],
+                    offset: numbers[2],
+                    path,
+                };
+                let objects = objects.into_iter().map(object).collect();
                 let defs = defs.into_iter().zip(&mut id);
                 let blocks = defs.map(|((addr, lens), id)| define(id, addr, lens)).collect();
-                Packet { thread, blocks, events }
+                Packet { thread, objects, blocks, events }
             })
             .collect()
     })

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// First word of the shared memory: "MallRing".
 pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"MallRing");
-/// Changes with any change of this layout; feeder and consumer must agree.
-pub const RING_VERSION: u32 = 2;
+/// Changes with any change of this layout; feeder, consumer and `follow_exec.cc` must agree.
+pub const RING_VERSION: u32 = 3;
 /// Buffers in the ring. 64 buffers of 320 KiB are 20 MiB, which bounds the memory.
 pub const BUFFERS: usize = 64;
 /// A buffer is full when it holds this many words.
@@ -29,7 +29,7 @@ pub const BUFFER_WORDS: usize = FULL_WORDS + SLACK_WORDS;
 pub enum BufferKind {
     /// Event words of one thread.
     Events = 1,
-    /// Block definitions as bytes, see [`crate::live::wire`].
+    /// Definitions of blocks and objects as bytes, see [`crate::live::wire`].
     Blocks = 2,
 }
 
@@ -149,6 +149,8 @@ mod tests {
     fn the_guest_library_finds_pid_and_detach_where_its_source_says() {
         assert_eq!(offset_of!(Head, producer_pid), 16);
         assert_eq!(offset_of!(Head, detach), 20);
+        let source = include_str!("../../../../guest/src/follow_exec.cc");
+        assert!(source.contains(&format!("kRingVersion = {RING_VERSION};")));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::layout::{BUFFER_WORDS, BUFFERS, Buffer, BufferHead, BufferKind, FULL_
 use super::layout::{buffer_state, ring_state};
 use super::map::Map;
 use super::wire;
-use crate::{BlockDef, StreamError};
+use crate::{BlockDef, ObjectDef, StreamError};
 use std::path::Path;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
@@ -161,9 +161,23 @@ impl Producer {
         if self.detached() {
             return id;
         }
+        self.queue(|bytes| wire::encode(block, bytes));
+        id
+    }
+
+    /// Queues an object: it holds for the blocks that are defined from now on.
+    pub fn define_object(&mut self, object: &mut ObjectDef) {
+        object.first_block = self.map.ring().head.next_block.load(Relaxed);
+        if !self.detached() {
+            self.queue(|bytes| wire::encode_object(object, bytes));
+        }
+    }
+
+    /// Appends what `encode` writes to the buffer of definitions.
+    fn queue(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
-        wire::encode(block, &mut bytes);
+        encode(&mut bytes);
         let need = bytes.len();
         if !self.blocks.is_null() {
             // SAFETY: `blocks` is a buffer of ours.
@@ -188,7 +202,6 @@ impl Producer {
             }
         }
         self.scratch = bytes;
-        id
     }
 
     /// Marks the stream as finished: the program has ended and everything is published.

@@ -2,7 +2,7 @@
 
 use super::layout::{BUFFER_WORDS, BUFFERS, BufferKind, ring_state};
 use super::map::{Backing, Map, create};
-use super::wire;
+use super::wire::{self, Definition};
 use crate::event::{Control, EXIT_SIGNALLED, control};
 use crate::{Packet, Source, StreamError};
 use std::collections::VecDeque;
@@ -202,7 +202,13 @@ impl LiveSource {
             let mut bytes =
                 unsafe { std::slice::from_raw_parts((&raw const *words).cast::<u8>(), len) };
             while !bytes.is_empty() {
-                let block = wire::decode(&mut bytes).ok_or_else(|| damaged("a block"))?;
+                let block = match wire::decode(&mut bytes).ok_or_else(|| damaged("a block"))? {
+                    Definition::Block(block) => block,
+                    Definition::Object(object) => {
+                        packet.objects.push(object);
+                        continue;
+                    }
+                };
                 if block.id != self.next_block {
                     return Err(damaged("a block's number"));
                 }
@@ -217,8 +223,7 @@ impl LiveSource {
 
 impl Source for LiveSource {
     fn next(&mut self, packet: &mut Packet) -> Result<bool, StreamError> {
-        packet.blocks.clear();
-        packet.events.clear();
+        packet.clear();
         if self.end == End::Over {
             return Ok(false);
         }

@@ -4,7 +4,7 @@ use super::layout::{BUFFERS, Buffer, FULL_WORDS};
 use super::producer::head_of;
 use super::{Fate, LiveRing, LiveSource, Producer};
 use crate::event::{self, Control, EXIT_SIGNALLED};
-use crate::{BlockDef, Packet, Source, StreamError};
+use crate::{BlockDef, ObjectDef, Packet, Source, StreamError};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn running() -> super::Watch {
@@ -60,6 +60,24 @@ fn packets_arrive_in_order_with_definitions_before_their_first_use() {
         let words = [event::block(round as u32), event::mem(1, false, 3, round as u64)];
         assert_eq!(packet.events, words);
     }
+}
+
+#[test]
+fn an_object_arrives_with_the_first_block_that_it_holds_for() {
+    let ring = LiveRing::create().unwrap();
+    let mut producer = Producer::attach(ring.path()).unwrap();
+    let thread = producer.new_thread();
+    let buffer = producer.first_buffer(thread);
+    push(buffer, event::block(producer.define(&mut block(1))));
+    let mut object = ObjectDef { addr: 2, len: 3, path: "/a".into(), ..ObjectDef::default() };
+    producer.define_object(&mut object);
+    push(buffer, event::block(producer.define(&mut block(2))));
+    // SAFETY: not used again.
+    unsafe { producer.retire(buffer) };
+    producer.finish();
+    let packets = all(&mut ring.into_source(running()));
+    assert_eq!(packets[0].objects, [ObjectDef { first_block: 1, ..object }]);
+    assert_eq!(packets[0].blocks.len(), 2);
 }
 
 #[test]
