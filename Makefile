@@ -133,6 +133,7 @@ lint: setup-lint lint-python
 	$(CARGO) clippy --workspace --all-targets -j $(JOBS) -- -D warnings
 	cd guest && clang-format --dry-run --Werror */*.h */*.cc
 	clang-format --style=file:guest/.clang-format --dry-run --Werror workloads/*/*.cc
+	clang-format --style=file:guest/.clang-format --dry-run --Werror crates/cli/tests/allocators/*.c
 
 # Installed again when the versions change.
 $(PYTHON_TOOLS)/installed: tools/requirements.txt

@@ -17,8 +17,8 @@ mod terminal;
 use args::{Cli, Command, Validate};
 use clap::Parser;
 use commands::{
-    blocks, hardware, host, inspect, mallocs, memory, micro, paper, record, replay, report, run,
-    sma_study,
+    blocks, hardware, host, inspect, mallocs, markers, memory, micro, paper, record, replay,
+    report, run, sma_study,
 };
 use experiments::Failure;
 use std::process::ExitCode;
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::RecordMallocs(args) => mallocs::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::CheckMarkers(args) => markers::run(&args),
         Command::Micro(args) => micro::run(&args),
         Command::Block(args) => blocks::block(&args),
         Command::Validate(Validate::Blocks(args)) => blocks::validate(&args),

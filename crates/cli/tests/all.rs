@@ -7,6 +7,7 @@ mod common;
 mod copied;
 mod end_to_end;
 mod errors;
+mod markers;
 mod paper;
 mod record_mallocs;
 mod report;

@@ -80,6 +80,7 @@ impl From<LaunchError> for Failure {
     fn from(error: LaunchError) -> Self {
         let class = match &error {
             LaunchError::NotFound { .. } => Class::NotFound,
+            LaunchError::BadAllocator { .. } => Class::Usage,
             LaunchError::NotRunnable { .. } | LaunchError::NotX86 { .. } => Class::CannotRun,
             _ => Class::Failed,
         };

@@ -21,6 +21,7 @@
 //! - Experiments of several runs: [`benchmarks`] (the microbenchmarks), [`figures`] (the paper's),
 //!   [`sma_study`] (scratch-pads), [`host`], [`blocks`] (which [`assemble`] makes of text) and
 //!   [`hierarchy`] (measured hardware).
+//! - [`marker_check`] follows a stream without a machine.
 //! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
 
 pub mod assemble;
@@ -36,6 +37,7 @@ pub mod hardware;
 pub mod hierarchy;
 pub mod host;
 pub mod mallocs;
+pub mod marker_check;
 mod measure;
 pub mod micro;
 pub mod monitor;

@@ -64,7 +64,7 @@ pub fn record(
 ) -> Result<Recorded, Failure> {
     let prepared = target.prepare()?;
     let own_allocator = prepared.own_allocator().map(launch::OwnAllocator::clause);
-    if let Some(clause) = own_allocator {
+    if let Some(clause) = prepared.warning() {
         monitor.warning(clause);
     }
     let header = header(&target, own_allocator);

@@ -25,7 +25,7 @@ pub fn simulate(
     monitor: &dyn Monitor,
 ) -> Result<(Finished, Ending), Failure> {
     let own_allocator = prepared.own_allocator().map(launch::OwnAllocator::clause);
-    if let Some(clause) = own_allocator {
+    if let Some(clause) = prepared.warning() {
         monitor.warning(clause);
     }
     let run = target.begin();

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use launch::{Launched, Options, Paths, prepare};
+use launch::{Allocator, Launched, Options, Paths, prepare};
 use results::Run;
 
 use crate::companion::Companion;
@@ -15,6 +16,9 @@ use crate::scratch::Scratch;
 
 /// QEMU's environment variable for its option `-seed`.
 const SEED_VARIABLE: &str = "QEMU_RAND_SEED";
+
+/// What the option for the allocator says for the program's own.
+const OWN_ALLOCATOR: &str = "none";
 
 /// A program to launch.
 pub struct Target {
@@ -30,6 +34,8 @@ pub struct Target {
     pub deterministic: bool,
     /// Seed of the randomness that QEMU gives the program.
     pub seed: u64,
+    /// The allocator that it runs with.
+    pub allocator: Allocator,
     /// The command that runs natively beside it; empty if there is none.
     pub client: Vec<String>,
     /// A folder that is removed with the target.
@@ -48,6 +54,7 @@ impl Target {
             silent: false,
             deterministic: false,
             seed: 1,
+            allocator: Allocator::Guest,
             client: Vec::new(),
             scratch: None,
             layout: 0,
@@ -81,6 +88,7 @@ impl Target {
         launch::resolve(&self.name, &self.args)?;
         let mut options = Options::new(Paths::find()?);
         (options.deterministic, options.layout) = (self.deterministic, self.layout);
+        options.allocator = self.allocator.clone();
         Ok(prepare(&self.name, &self.args, options)?)
     }
 
@@ -117,6 +125,15 @@ impl Target {
                 Err(failure)
             }
         }
+    }
+}
+
+/// The allocator that an option names: a library, or `none` for the program's own.
+pub fn allocator(option: Option<&Path>) -> Allocator {
+    match option {
+        None => Allocator::Guest,
+        Some(path) if path.as_os_str() == OWN_ALLOCATOR => Allocator::Own,
+        Some(path) => Allocator::Library(path.to_owned()),
     }
 }
 

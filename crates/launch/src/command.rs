@@ -2,10 +2,10 @@
 
 use crate::environment::{self, Environment, FOLLOW, RING, SEPARATOR};
 use crate::launched::Launched;
-use crate::{LaunchError, OwnAllocator, Paths, Program, program};
+use crate::{LaunchError, OwnAllocator, Paths, Program, elf, program};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use stream::live::LiveRing;
 
@@ -18,6 +18,18 @@ const SEED: u64 = 1;
 const SHIFT_BYTES: u64 = 272;
 const SHIFTS: u64 = 128;
 
+/// The allocator of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Allocator {
+    /// The guest library's.
+    #[default]
+    Guest,
+    /// The program's own.
+    Own,
+    /// Another library's.
+    Library(PathBuf),
+}
+
 /// How to run a program.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -29,6 +41,8 @@ pub struct Options {
     /// The layout of a deterministic run, one of many that are equally valid: each has its own QEMU
     /// seed, hash seeds and stack position. 0 is the standard one.
     pub layout: u64,
+    /// What is preloaded.
+    pub allocator: Allocator,
     /// Variables to add to the user's environment.
     pub env: Vec<(OsString, OsString)>,
 }
@@ -36,7 +50,13 @@ pub struct Options {
 impl Options {
     /// The standard options with these parts.
     pub fn new(paths: Paths) -> Self {
-        Self { paths, deterministic: false, layout: 0, env: Vec::new() }
+        Self {
+            paths,
+            deterministic: false,
+            layout: 0,
+            allocator: Allocator::Guest,
+            env: Vec::new(),
+        }
     }
 }
 
@@ -45,12 +65,31 @@ impl Options {
 pub struct Prepared {
     /// The resolved program.
     pub program: Program,
+    own_allocator: Option<OwnAllocator>,
     options: Options,
 }
 
 /// Resolves a program and checks that it can be started.
-pub fn prepare(name: &OsStr, args: &[OsString], options: Options) -> Result<Prepared, LaunchError> {
+pub fn prepare(
+    name: &OsStr,
+    args: &[OsString],
+    mut options: Options,
+) -> Result<Prepared, LaunchError> {
     let program = program::resolve(name, args)?;
+    let mut own_allocator = program.own_allocator;
+    match &options.allocator {
+        Allocator::Guest => {}
+        Allocator::Own => {
+            options.paths.guest = None;
+            own_allocator = own_allocator.or(Some(OwnAllocator::Kept));
+        }
+        Allocator::Library(path) => {
+            let refused = |found| LaunchError::BadAllocator { path: shown(path), found };
+            own_allocator = own_allocator.or(elf::inspect_allocator(path).map_err(refused)?);
+            let whole = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+            options.paths.guest = Some(whole);
+        }
+    }
     // QEMU splits the values of its options at commas, the guest library splits its list of them at
     // the separator, and the dynamic linker splits its list of libraries at colons and blanks.
     for (path, what) in [(&options.paths.feeder, ","), (&options.paths.feeder, SEPARATOR)] {
@@ -62,7 +101,11 @@ pub fn prepare(name: &OsStr, args: &[OsString], options: Options) -> Result<Prep
         }
     }
     refuse(&options.paths.qemu, SEPARATOR)?;
-    Ok(Prepared { program, options })
+    Ok(Prepared { program, own_allocator, options })
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn refuse(path: &Path, what: &'static str) -> Result<(), LaunchError> {
@@ -76,7 +119,13 @@ fn refuse(path: &Path, what: &'static str) -> Result<(), LaunchError> {
 impl Prepared {
     /// Why the program's allocator cannot be replaced, if it cannot; said before it runs.
     pub fn own_allocator(&self) -> Option<OwnAllocator> {
-        self.program.own_allocator
+        self.own_allocator
+    }
+
+    /// What the user should know before the program runs: that its calls will not be measured.
+    pub fn warning(&self) -> Option<&'static str> {
+        // The user's own choice, which may well have markers, is no surprise.
+        self.own_allocator.filter(|own| *own != OwnAllocator::Kept).map(OwnAllocator::clause)
     }
 
     /// Starts the program. Its stdin, stdout and stderr are this process's.
@@ -101,7 +150,7 @@ impl Prepared {
     }
 
     fn command(&self, ring: &Path, user: environment::Variables) -> Command {
-        let Options { paths, deterministic, layout, env } = &self.options;
+        let Options { paths, deterministic, layout, env, .. } = &self.options;
         let layout = deterministic.then_some(*layout);
         let base = qemu_args(paths, layout, ring);
         let mut environment = environment::build(user, env, paths.guest.as_deref(), layout);

@@ -2,9 +2,10 @@
 
 use object::elf::{ELFCLASS64, EM_X86_64, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSymbol, ReadCache};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, SectionKind};
 use std::fs::File;
 use std::path::Path;
+use stream::marker;
 
 /// How a program is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub enum OwnAllocator {
     Go,
     /// It defines `malloc`, which the dynamic linker prefers to any library's.
     Defined,
+    /// The user asked for a library without markers.
+    Library,
+    /// The user asked for the program's own allocator.
+    Kept,
 }
 
 impl OwnAllocator {
@@ -41,6 +46,11 @@ impl OwnAllocator {
                 "the program defines malloc itself, without markers; docs/markers.md says how to \
                  add them"
             }
+            Self::Library => {
+                "the library named by --allocator has no markers; docs/markers.md says how to add \
+                 them"
+            }
+            Self::Kept => "--allocator none leaves the program its own allocator",
         }
     }
 }
@@ -92,7 +102,37 @@ fn own_allocator(data: &ReadCache<File>, linkage: Linkage) -> Option<OwnAllocato
         symbol.is_definition() && symbol.name_bytes() == Ok(b"malloc")
     };
     let defined = file.dynamic_symbols().any(malloc);
-    fixed.or(defined.then_some(OwnAllocator::Defined))
+    let own = fixed.or(defined.then_some(OwnAllocator::Defined));
+    own.filter(|_| !is_marked(&file))
+}
+
+/// Whether the code of a file contains markers of calls.
+fn is_marked<'data>(file: &ElfFile64<'data, Endianness, &'data ReadCache<File>>) -> bool {
+    let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
+    code.filter_map(|section| section.data().ok()).any(marker::begins_calls)
+}
+
+/// Checks a library that is to serve as allocator; returns why none of its calls can be measured,
+/// if so. The error is the reason why it cannot serve.
+pub fn inspect_allocator(path: &Path) -> Result<Option<OwnAllocator>, String> {
+    let damaged = |e: object::Error| format!("no library for x86-64: {e}");
+    let data = ReadCache::new(File::open(path).map_err(|e| format!("cannot be read ({e})"))?);
+    let file = ElfFile64::<Endianness, _>::parse(&data).map_err(damaged)?;
+    let machine = file.elf_header().e_machine(file.endian());
+    if machine != EM_X86_64 || file.elf_header().e_type(file.endian()) != ET_DYN {
+        return Err(if machine == EM_X86_64 {
+            "a program, not a library; link it with -shared".to_owned()
+        } else {
+            foreign(2, machine)
+        });
+    }
+    let names = ["malloc", "free"];
+    let defined =
+        |name: &&&str| file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok(**name));
+    if let Some(missing) = names.iter().find(|name| !defined(name)) {
+        return Err(format!("a library that does not export {missing}"));
+    }
+    Ok((!is_marked(&file)).then_some(OwnAllocator::Library))
 }
 
 /// Names the machine of a foreign program. Numbers: ELF specification, e_machine.

@@ -64,6 +64,16 @@ pub enum LaunchError {
         /// The environment variable that overrides the search.
         variable: &'static str,
     },
+    /// A library that cannot serve as allocator.
+    #[error(
+        "--allocator {path}: {found}; give a shared library that exports malloc, free and their relatives, or none"
+    )]
+    BadAllocator {
+        /// The file.
+        path: String,
+        /// What it is instead.
+        found: String,
+    },
     /// A path that QEMU's options cannot carry.
     #[error(
         "{path}: QEMU's options cannot carry a {what} in a path; move or link the file elsewhere"

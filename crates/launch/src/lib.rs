@@ -16,7 +16,7 @@ pub mod products;
 mod program;
 mod script;
 
-pub use command::{Options, Prepared, prepare};
+pub use command::{Allocator, Options, Prepared, prepare};
 pub use elf::{Linkage, OwnAllocator};
 pub use error::LaunchError;
 pub use launched::Launched;

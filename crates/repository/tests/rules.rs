@@ -147,6 +147,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-feeder", &["mallacc-stream"]),
     ("mallacc-launch", &["mallacc-stream"]),
     ("mallacc-symbols", &["mallacc-stream"]),
+    ("mallacc-markers", &["mallacc-stream"]),
     ("mallacc-decode", &["mallacc-stream"]),
     (
         "mallacc-accel",

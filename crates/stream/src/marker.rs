@@ -176,6 +176,19 @@ pub fn carrier(code: &[u8]) -> Option<(MarkerOp, u8)> {
     Some((MarkerOp::from_code(disp as u8)?, low | ((rex & 1) << 3)))
 }
 
+/// Whether machine code contains the marker that begins an allocator call.
+pub fn begins_calls(code: &[u8]) -> bool {
+    let [_, m0, m1, m2] = MAGIC.to_le_bytes();
+    let displacement = |window: &[u8]| window[1..] == [m0, m1, m2];
+    let ends = code.windows(4).enumerate().filter(|(_, window)| displacement(window));
+    // A carrier has 7 to 9 bytes: a prefix and a SIB byte are optional.
+    let begins = |end: usize, length: usize| {
+        let carrier = end.checked_sub(length).and_then(|start| carrier(&code[start..end]));
+        matches!(carrier, Some((MarkerOp::CallBegin(_), _)))
+    };
+    ends.map(|(at, _)| at + 4).any(|end| (7..=9).any(|length| begins(end, length)))
+}
+
 /// The register of an operand store, if these bytes are an operand store: `movq %reg, -136(%rsp)`.
 pub fn operand_store(code: &[u8]) -> Option<u8> {
     match code {
@@ -262,6 +275,17 @@ mod tests {
         }
         assert_eq!(carrier(&nopl(0, 0x00)), None, "op 0 is not an operation");
         assert_eq!(carrier(&[0x0f, 0x1f, 0x80, 0, 0, 0, 0]), None, "an ordinary padding nop");
+    }
+
+    #[test]
+    fn the_marker_that_begins_a_call_is_found_anywhere_in_code() {
+        for reg in 0..16 {
+            let begin = nopl(reg, MarkerOp::CallBegin(CallKind::Free).code());
+            assert!(begins_calls(&[&[0x90][..], &begin, &[0xc3]].concat()));
+            assert!(!begins_calls(&begin[1..]) || reg >= 8, "only its prefix may be missing");
+            assert!(!begins_calls(&nopl(reg, MarkerOp::CallEnd.code())));
+        }
+        assert!(!begins_calls(&[]));
     }
 
     #[test]

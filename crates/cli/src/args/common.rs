@@ -5,7 +5,7 @@ use experiments::Failure;
 use experiments::plan::{
     BUDGET_INSTRUCTIONS, Plan, SAMPLE, SEEDS, SEEDS_INSTRUCTIONS, Sample, Seeds, Selection, count,
 };
-use experiments::target::Target;
+use experiments::target::{self, Target};
 use experiments::workload;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -138,6 +138,9 @@ pub struct ProgramArgs {
     /// seeds and the place of its stack
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = first_seed)]
     pub seed: u64,
+    /// Preload this library instead of the guest allocator; none: the program keeps its own
+    #[arg(long, value_name = "LIB|none")]
+    pub allocator: Option<PathBuf>,
     /// Run a workload that comes with mallacc instead (`mallacc workloads`)
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     pub workload: Option<String>,
@@ -167,6 +170,7 @@ impl ProgramArgs {
             (None, None) => return Err(Failure::usage("no program given; try: mallacc run -- ls")),
         };
         target.seeded(self.deterministic, self.seed);
+        target.allocator = target::allocator(self.allocator.as_deref());
         Ok(target)
     }
 }

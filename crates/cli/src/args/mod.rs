@@ -5,6 +5,7 @@ use clap_complete::Shell;
 
 mod blocks;
 mod common;
+mod markers;
 mod paper;
 mod runs;
 mod sma;
@@ -13,6 +14,7 @@ pub use blocks::{
     AsmSyntax, BlockArgs, Validate, ValidateBlocksArgs, ValidateHostArgs, ValidateMemoryArgs,
 };
 pub use common::{Format, ReportArgs};
+pub use markers::CheckMarkersArgs;
 pub use paper::{Form, PaperArgs};
 pub use runs::{
     AreaArgs, ListArgs, MicroArgs, OperationsArgs, PageArgs, RecordArgs, ReplayArgs, RunArgs,
@@ -68,6 +70,14 @@ pub enum Command {
   mallacc replay x.mtrace --config none --config mallacc:entries=32,index=off
   mallacc replay x.mtrace --format csv > x.csv")]
     Replay(Box<ReplayArgs>),
+    /// Check that an allocator's markers keep their rules, in a program or a recording
+    #[command(after_help = "Examples:
+  mallacc check-markers -- ./prog              with the guest allocator, or its own
+  mallacc check-markers --format json -o findings.json -- ./prog
+  mallacc check-markers x.mtrace               a recording
+
+Exit status: the program's own if the markers are clean (0 for a recording), 3 if they are not.")]
+    CheckMarkers(CheckMarkersArgs),
     /// Run the microbenchmarks of the allocator
     #[command(after_help = "Examples:
   mallacc micro                            all six, with the default configurations

@@ -6,6 +6,7 @@ pub mod hardware;
 pub mod host;
 pub mod inspect;
 pub mod mallocs;
+pub mod markers;
 pub mod memory;
 pub mod micro;
 pub mod paper;

@@ -1,0 +1,58 @@
+//! The arguments of `mallacc check-markers`.
+
+use clap::Args;
+use experiments::target::{self, Target};
+use experiments::{Failure, workload};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::common::{Format, Size};
+
+/// `mallacc check-markers`.
+#[derive(Debug, Args)]
+pub struct CheckMarkersArgs {
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Write the report to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Accept a truncated recording up to where it ends
+    #[arg(long)]
+    pub allow_truncated: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
+    #[arg(long, conflicts_with = "trace")]
+    pub deterministic: bool,
+    /// Preload this library instead of the guest allocator; none: the program keeps its own
+    #[arg(long, conflicts_with = "trace", value_name = "LIB|none")]
+    pub allocator: Option<PathBuf>,
+    /// Run a workload that comes with mallacc instead (`mallacc workloads`)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["trace", "command"])]
+    pub workload: Option<String>,
+    /// Size of the workload
+    #[arg(long, value_enum, default_value_t = Size::Full, requires = "workload")]
+    pub size: Size,
+    /// A recording
+    #[arg(value_name = "TRACE", required_unless_present_any = ["workload", "command"])]
+    pub trace: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "PROG", conflicts_with = "trace")]
+    pub command: Vec<OsString>,
+}
+
+impl CheckMarkersArgs {
+    /// The program, if it is no recording.
+    pub fn target(&self) -> Result<Target, Failure> {
+        let mut target = match (&self.workload, self.command.split_first()) {
+            (Some(name), _) => workload::target(name, self.size.into())?,
+            (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
+            (None, None) => return Err(Failure::usage("no program given; try: -- ls")),
+        };
+        target.deterministic = self.deterministic;
+        target.allocator = target::allocator(self.allocator.as_deref());
+        Ok(target)
+    }
+}
