@@ -202,3 +202,42 @@ fn the_guest_allocator_and_its_microbenchmarks_are_clean() {
         assert!(number(&document, "pops_compared") > 300, "{name}");
     }
 }
+
+/// The table of a run of the toy with a mistake, and the exit status.
+fn told(bench: &Bench, mistake: &str) -> Option<(String, Option<i32>)> {
+    let program = toy(bench, "toy", &[&format!("-DMISTAKE_{mistake}")])?;
+    let output = bench.run(&[
+        "run",
+        "--no-store",
+        "--config",
+        "none",
+        "--config",
+        "mallacc",
+        "--",
+        &program,
+    ]);
+    // Lines are wrapped.
+    let words = String::from_utf8(output.stderr).unwrap();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    Some((words.join(" "), output.status.code()))
+}
+
+#[test]
+fn a_run_counts_begins_and_ends_and_states_no_gain_if_markers_are_wrong() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let Some((text, status)) = told(&bench, "NONE") else { return };
+    assert!(
+        text.contains("allocator calls began, all of which ended.") && status == Some(0),
+        "{text}"
+    );
+    assert!(text.contains(" faster"), "{text}");
+    for (mistake, status, word) in [("END", 3, "do not fit together"), ("PUSH", 3, "must be 0")] {
+        let Some((text, found)) = told(&bench, mistake) else { return };
+        assert_eq!(found, Some(status), "{mistake}: {text}");
+        assert!(text.contains(word) && text.contains("no gain is stated"), "{mistake}: {text}");
+        assert!(text.contains("check-markers") && !text.contains(" faster"), "{mistake}: {text}");
+    }
+}

@@ -94,14 +94,17 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// What the failed checks found, as a clause; `None` if all held.
+    /// What the failed checks and the balance of calls found, as a clause; `None` if all held.
     pub fn fault(&self) -> Option<String> {
-        let failed: Vec<String> = self
+        let mut failed: Vec<String> = self
             .checks
             .iter()
             .filter(|check| check.failed > 0)
             .map(|check| format!("{} {} {}", check.failed, check.what, check.failure))
             .collect();
+        if let Some(broken @ 1..) = self.run.markers.map(|markers| markers.broken) {
+            failed.push(format!("{broken} begins, ends and returns of calls do not fit together"));
+        }
         (!failed.is_empty()).then(|| failed.join(", "))
     }
 }
@@ -258,6 +261,7 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     run.threads = facts.threads.max(1);
     run.context_switches = facts.context_switches;
     run.forked_children = facts.forks;
+    run.markers = Some(facts.markers);
     run.execs = facts.execs;
     run.exit = facts.exit.map(fill::exit);
     run.roi = plan.roi_only || facts.regions > 0;

@@ -211,6 +211,11 @@ impl Findings {
         self.0.entry((kind, at)).or_insert((other, 0)).1 += 1;
     }
 
+    /// How often any rule was broken.
+    pub fn total(&self) -> u64 {
+        self.0.values().map(|(_, count)| count).sum()
+    }
+
     /// In the order of a report.
     pub fn sorted(&self) -> Vec<Finding> {
         let finding = |(&(kind, at), &(other, count)): (&(Kind, Spot), &(Option<Spot>, u64))| {

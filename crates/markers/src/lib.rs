@@ -21,7 +21,8 @@ mod lists;
 mod memory;
 mod regions;
 
+pub use calls::{Call, Calls, Returned};
 pub use checker::Checker;
 pub use code::Spot;
-pub use finding::{Counts, Finding, Kind, Report};
+pub use finding::{Counts, Finding, Findings, Kind, Report};
 pub use frames::{Frame, Frames};

@@ -176,6 +176,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mallacc-predict",
             "mallacc-accel",
             "mallacc-uarch",
+            "mallacc-markers",
             "mallacc-results",
             "mallacc-mcache",
         ],

@@ -1,10 +1,25 @@
 //! Pairs configurations for comparison, and estimates the whole run from its samples.
 
+use stats::Meaning;
+
 use crate::confidence::{Estimate, around_first, ratio};
-use crate::figures::{GroupFigures, placed};
+use crate::figures::{GroupFigures, meaning, placed};
 use crate::model::{CallKind, Configuration, Phase, Role, Run};
 use crate::select::CallGroup;
-use crate::statistics::quotient;
+use crate::statistics::{Value, quotient};
+
+/// A counter that must be 0 and is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The configuration that counted it.
+    pub configuration: String,
+    /// Its group and name.
+    pub name: String,
+    /// What it counted.
+    pub count: u64,
+    /// Its meaning, without a full stop.
+    pub sentence: String,
+}
 
 impl Run {
     /// The baseline of a configuration: the first one without an accelerator on the same machine.
@@ -17,10 +32,35 @@ impl Run {
         self.machines().into_iter().find_map(|machine| self.subject_of(machine))
     }
 
+    /// What must not have been counted.
+    pub fn faults(&self) -> Vec<Fault> {
+        let (schema, mut found) = (self.groups(), Vec::new());
+        for item in &self.configurations {
+            let figures = GroupFigures::of(self, item);
+            for (_, group, figure) in meaning(&schema, Meaning::Fault) {
+                if let Value::Count(count @ 1..) = figures.value(&group.path, &figure.name) {
+                    found.push(Fault {
+                        configuration: item.name.clone(),
+                        name: format!("{}.{}", group.path, figure.name),
+                        count,
+                        sentence: figure.sentence.trim_end_matches('.').to_owned(),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the program's markers or a model were at fault: then no gain may be stated.
+    pub fn is_invalid(&self) -> bool {
+        self.markers.is_some_and(|markers| markers.broken > 0) || !self.faults().is_empty()
+    }
+
     /// The configuration that a machine's headline is about: the accelerator that the run was made
-    /// for, or else the first one, if the machine has a baseline to compare it with.
+    /// for, or else the first one, if the machine has a baseline to compare it with. There is none
+    /// if the run is invalid.
     pub fn subject_of(&self, machine: &str) -> Option<&Configuration> {
-        self.first(machine, Role::Baseline)?;
+        self.first(machine, Role::Baseline).filter(|_| !self.is_invalid())?;
         self.first(machine, Role::Subject).or_else(|| self.first(machine, Role::Candidate))
     }
 

@@ -42,6 +42,7 @@ pub fn value(run: &Run) -> Json {
     put("warnings", json!(run.warnings));
     put("contradictions", json!(run.contradictions()));
     put("unmeasured", json!(run.unmeasured));
+    put("markers", json!(run.markers));
     extend(&mut object, values(RUN, run, &Context::plain(run.instructions)));
     let configurations: Vec<Json> =
         run.configurations.iter().map(|item| configuration(run, item)).collect();

@@ -26,10 +26,11 @@ pub mod statistics;
 pub mod store;
 pub mod text;
 
+pub use compare::Fault;
 pub use coverage::ClassCoverage;
 pub use figures::{GroupFigures, Placed, groups_of, meaning, placed};
 pub use model::{
-    CallKind, CallStats, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, PerKind,
-    Phase, Role, Run, SamplePoint, Sampling,
+    CallKind, CallStats, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts,
+    ParameterValue, PerKind, Phase, Role, Run, SamplePoint, Sampling,
 };
 pub use select::{CallFigures, CallGroup};

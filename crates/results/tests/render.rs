@@ -8,7 +8,7 @@ use fixtures::{
     seeded, whole,
 };
 use mallacc_results::text::{self, Style};
-use mallacc_results::{CallKind, Configuration, Role, Run, confidence, csv, json};
+use mallacc_results::{CallKind, Configuration, MarkerCounts, Role, Run, confidence, csv, json};
 use serde_json::{Value, json};
 use stats::{Counts, Layout, Reading, Walk};
 
@@ -575,4 +575,29 @@ fn csv_reads_like_this() {
         .map(|(name, (baseline, own))| format!("{name}: {baseline} | {own}"))
         .collect();
     insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn no_gain_is_stated_when_begins_and_ends_do_not_balance() {
+    let mut run = whole();
+    let balanced = MarkerCounts { begun: 1_980, ended: 1_980, broken: 0 };
+    run.markers = Some(balanced);
+    assert_eq!(text::headline(&run), text::headline(&whole()));
+    let said = text::facts(&run).into_iter().find(|line| line.starts_with("Markers:"));
+    assert_eq!(said.unwrap(), "Markers: 1,980 allocator calls began, all of which ended.");
+    run.markers = Some(MarkerCounts { ended: 6, broken: 1, ..balanced });
+    let headline = text::headline(&run);
+    assert!(headline[0].contains("no gain is stated"), "{headline:?}");
+    assert!(headline.iter().all(|sentence| !sentence.contains("faster")), "{headline:?}");
+    let alarm = text::alarms(&run).remove(0);
+    assert!(alarm.starts_with("Markers: 1,980 allocator calls began, 6 ended"), "{alarm}");
+}
+
+#[test]
+fn no_gain_is_stated_when_a_pop_returned_a_wrong_pointer() {
+    let mut run = whole();
+    run.configurations[2].counted.set("malloc_cache", "invariant_violations", 1);
+    let headline = text::headline(&run);
+    assert!(headline[0].contains("no gain is stated"), "{headline:?}");
+    assert!(headline.iter().all(|sentence| !sentence.contains("faster")), "{headline:?}");
 }

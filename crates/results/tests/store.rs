@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mallacc_results::model::{CallKind, CallTally, Phase, SamplePoint};
 use mallacc_results::store::{Store, StoreError};
-use mallacc_results::{Configuration, Exit, ParameterValue, Role, Run, Sampling};
+use mallacc_results::{Configuration, Exit, MarkerCounts, ParameterValue, Role, Run, Sampling};
 
 use fixtures::machine::{Cache, Cpi, Machine, MallocCache, Predictor, Tlb};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -138,11 +138,17 @@ fn run() -> impl Strategy<Value = Run> {
         (word(), vec(word(), 0..4), option::of(word())),
         (word(), vec(word(), 0..3), option::of(word())),
     );
-    let numbers = (any::<i64>(), any::<u64>(), 0.0..1.0e6_f64, vec(counter(), 7));
+    let numbers = (
+        any::<i64>(),
+        any::<u64>(),
+        0.0..1.0e6_f64,
+        vec(counter(), 7),
+        option::of([counter(), counter(), counter()]),
+    );
     let flags =
         (any::<bool>(), any::<bool>(), any::<bool>(), exit, sampling, option::of(counter()));
     (texts, numbers, flags, vec(configuration(), 0..4)).prop_map(
-        |(texts, (started, seed, host_seconds, n), flags, configurations)| {
+        |(texts, (started, seed, host_seconds, n, markers), flags, configurations)| {
             let ((program, args, git_revision), (tool_version, warnings, unmeasured)) = texts;
             let (deterministic, roi, complete, exit, sampling, max) = flags;
             let schemas = configurations.iter().map(|(_, schema)| schema);
@@ -175,6 +181,11 @@ fn run() -> impl Strategy<Value = Run> {
                 max,
                 roi,
                 schema,
+                markers: markers.map(|[begun, ended, broken]| MarkerCounts {
+                    begun,
+                    ended,
+                    broken,
+                }),
                 configurations: configurations.into_iter().enumerate().map(named).collect(),
                 complete,
             }

@@ -15,6 +15,7 @@ use stream::event::{self, Control, Event};
 use stream::{BlockDef, MarkerOp, Packet, StreamError};
 use uarch::{NO_ADDRESS, StepRecord};
 
+use crate::balance::{Balance, Turn};
 use crate::batch::{Batch, Item};
 use crate::plan::Planner;
 
@@ -44,6 +45,9 @@ struct Known {
     /// Address of the repeated string instruction, if the block consists only of one.
     repeats: u64,
     ends_with_repeat: u64,
+    turn: Turn,
+    /// It contains markers that begin or end calls.
+    has_calls: bool,
 }
 
 /// The block execution in progress.
@@ -63,6 +67,8 @@ pub struct Aligner {
     repeating: u64,
     /// A program began and has not accessed memory yet.
     begins: bool,
+    /// Begins and ends of allocator calls.
+    pub balance: Balance,
     /// Memory events for which no operand was left, except pieces of wide accesses.
     pub extra_accesses: u64,
     /// Threads seen.
@@ -87,6 +93,7 @@ impl Aligner {
             open: None,
             repeating: 0,
             begins: true,
+            balance: Balance::default(),
             extra_accesses: 0,
             threads: 0,
             context_switches: 0,
@@ -179,6 +186,8 @@ impl Aligner {
                 entered: 0,
                 repeats: if block.insns.len() == 1 { ends } else { 0 },
                 ends_with_repeat: ends,
+                turn: Turn::of(block),
+                has_calls: block.markers.iter().any(|m| Balance::counts(m.op)),
                 block: Arc::clone(block),
             });
             batch.blocks.push(variants);
@@ -197,6 +206,7 @@ impl Aligner {
             batch.items.push(Item::ContextSwitch);
         }
         self.thread = Some(thread);
+        self.balance.thread(thread);
         self.threads = self.threads.max(u64::from(thread) + 1);
     }
 
@@ -259,7 +269,13 @@ impl Aligner {
     #[inline(always)]
     fn close(&mut self, next: u64, batch: &mut Batch) {
         let Some(open) = self.open.take() else { return };
-        let operands = self.known[open.index as usize].block.mem_operands.len();
+        let known = &self.known[open.index as usize];
+        let operands = known.block.mem_operands.len();
+        if known.has_calls || known.turn != Turn::None {
+            let addresses = &batch.addresses[open.first_address..];
+            let values = &batch.values[open.first_value..];
+            self.balance.step(&known.block, known.turn, addresses, values);
+        }
         batch.steps.push(StepRecord {
             repeats: (batch.addresses.len() - open.first_address - operands) as u32,
             block: open.index,
@@ -320,6 +336,7 @@ impl Aligner {
             Control::Exec => {
                 self.execs += 1;
                 self.close(0, batch);
+                self.balance.new_image();
                 self.repeating = 0;
                 self.begins = true;
                 batch.items.push(Item::Unmap { addr: 0, len: u64::MAX });

@@ -12,6 +12,7 @@
 //! thread; the channels between them are bounded, so memory does not grow with the program.
 
 pub mod align;
+mod balance;
 pub mod batch;
 mod course;
 mod declared;

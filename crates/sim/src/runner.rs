@@ -16,6 +16,7 @@ use crate::batch::Batch;
 use crate::measured::Measured;
 use crate::plan::{Plan, Planner};
 use crate::worker::Worker;
+use results::MarkerCounts;
 
 /// Batches that may wait for the slowest machine: with packets of up to 64 Ki words this bounds
 /// the memory between stream and machines to a few tens of megabytes.
@@ -55,6 +56,8 @@ pub struct StreamFacts {
     pub execs: u64,
     /// Payload of the exit event, if it came.
     pub exit: Option<u64>,
+    /// Begins and ends of allocator calls over the whole stream, measured or not.
+    pub markers: MarkerCounts,
     /// Memory accesses beyond what the decoded instructions explain.
     pub extra_accesses: u64,
     /// Instructions that are not in the instruction table, with how often they were executed, the
@@ -259,6 +262,7 @@ fn feed(
     facts.forks = aligner.forks;
     facts.execs = aligner.execs;
     facts.exit = aligner.exit;
+    facts.markers = aligner.balance.counts_so_far();
     facts.extra_accesses = aligner.extra_accesses;
     facts.unknown_instructions = aligner.unknown();
     (facts, error)

@@ -9,5 +9,5 @@ mod samples;
 pub use calls::{CallKind, CallStats, CallTally, FAST_CALL_CYCLES, PerKind};
 pub use configuration::{Configuration, ParameterValue, Role};
 pub use histogram::{EXACT_CYCLES, LatencyHistogram, SUB_BUCKETS};
-pub use run::{Exit, Run, Sampling};
+pub use run::{Exit, MarkerCounts, Run, Sampling};
 pub use samples::{Phase, SamplePoint};

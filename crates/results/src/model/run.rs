@@ -54,6 +54,8 @@ pub struct Run {
     pub max: Option<u64>,
     /// Whether only the program's regions of interest were measured.
     pub roi: bool,
+    /// Begins and ends of allocator calls over the whole stream; `None` if they were not counted.
+    pub markers: Option<MarkerCounts>,
     /// What its machines can count: the declarations of the models, and of everything else that the
     /// tool reserves a place for.
     pub schema: Schema,
@@ -61,6 +63,17 @@ pub struct Run {
     pub configurations: Vec<Configuration>,
     /// Whether the stream was read to its end (or to `max`) and every configuration finished.
     pub complete: bool,
+}
+
+/// Begins and ends of outermost allocator calls, as the program's markers have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkerCounts {
+    /// Calls that began.
+    pub begun: u64,
+    /// Calls that ended at the return of their entry point.
+    pub ended: u64,
+    /// Times that a begin, an end and a return did not fit together.
+    pub broken: u64,
 }
 
 /// How a program ended.

@@ -10,8 +10,8 @@ use super::names::{Stored, complete, kind_named, restore, schema_of};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
 use crate::model::{
-    CallKind, CallTally, Configuration, Exit, LatencyHistogram, ParameterValue, Phase, Role, Run,
-    SamplePoint, Sampling,
+    CallKind, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts, ParameterValue,
+    Phase, Role, Run, SamplePoint, Sampling,
 };
 
 /// How much of a run to read.
@@ -277,6 +277,19 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
             population: number("sampling_population")?,
         }),
     };
+    // A store that nobody can write may have an earlier schema version.
+    let begun = match optional("calls_begun") {
+        Err(rusqlite::Error::InvalidColumnName(_)) => None,
+        other => other?,
+    };
+    let markers = match begun {
+        None => None,
+        Some(begun) => Some(MarkerCounts {
+            begun,
+            ended: number("calls_ended")?,
+            broken: number("calls_broken")?,
+        }),
+    };
     Ok(Run {
         id: row.get("id")?,
         program: row.get("program")?,
@@ -299,6 +312,7 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
         complete: row.get("complete")?,
         unmeasured: row.get("unmeasured")?,
         executions: number("executions")?,
+        markers,
         ..Run::default()
     })
 }

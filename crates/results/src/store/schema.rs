@@ -14,7 +14,7 @@ pub const REPLICATES: [&str; 2] = ["replicates", "replicate_calls"];
 
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
-pub const MIGRATIONS: &[&str] = &[V1, V2, V3, V4];
+pub const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
 
 /// Runs, configurations, statistics, histograms and samples.
 const V1: &str = "
@@ -160,6 +160,13 @@ CREATE TABLE replicate_calls (
 ) WITHOUT ROWID;
 ";
 
+/// Begins and ends of allocator calls.
+const V5: &str = "
+ALTER TABLE runs ADD COLUMN calls_begun INTEGER;
+ALTER TABLE runs ADD COLUMN calls_ended INTEGER;
+ALTER TABLE runs ADD COLUMN calls_broken INTEGER;
+";
+
 /// What a table is for.
 pub struct Table {
     /// Its name.
@@ -204,6 +211,9 @@ pub const MEANING: &[Table] = &[
             ("declarations", "`declarations.id`; NULL for runs stored by schema version 1"),
             ("unmeasured", "why no allocator call could be measured; else NULL"),
             ("executions", "of the program; the replicates are theirs if there were several"),
+            ("calls_begun", "outermost allocator calls that began; NULL: not counted"),
+            ("calls_ended", "those that ended at the return of their entry point"),
+            ("calls_broken", "times that a begin, an end and a return did not fit together"),
         ],
     },
     Table {

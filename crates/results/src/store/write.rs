@@ -8,7 +8,7 @@ use stats::Schema;
 use super::names::{Stored, flatten};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
-use crate::model::{Configuration, Exit, LatencyHistogram, Phase, Run, SamplePoint};
+use crate::model::{Configuration, Exit, LatencyHistogram, MarkerCounts, Phase, Run, SamplePoint};
 
 impl Store {
     /// Enters a run that has begun, without its configurations. Returns its number.
@@ -133,6 +133,9 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
     let sampled = |part: fn(&crate::model::Sampling) -> u64| {
         run.sampling.as_ref().map(|sampling| wish(part(sampling)))
     };
+    let marked = |what: &str, part: fn(&MarkerCounts) -> u64| {
+        run.markers.as_ref().map(|markers| integer(what, part(markers))).transpose()
+    };
     let changed = connection
         .execute(
             "UPDATE runs SET program = ?2, started = ?3, git_revision = ?4, tool_version = ?5, \
@@ -141,7 +144,8 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
              exit_signal = ?15, sampling_period = ?16, sampling_warm = ?17, \
              sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
              skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25, \
-             unmeasured = ?26, executions = ?27 WHERE id = ?1",
+             unmeasured = ?26, executions = ?27, calls_begun = ?28, calls_ended = ?29, \
+             calls_broken = ?30 WHERE id = ?1",
             params![
                 id,
                 run.program,
@@ -170,6 +174,9 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 declare(connection, &run.schema)?,
                 run.unmeasured,
                 integer("executions", run.executions)?,
+                marked("calls_begun", |markers| markers.begun)?,
+                marked("calls_ended", |markers| markers.ended)?,
+                marked("calls_broken", |markers| markers.broken)?,
             ],
         )
         .map_err(Fault::Sqlite)?;

@@ -21,6 +21,13 @@ const MOVED_MIN: f64 = 0.01;
 
 /// Why the gains of a run cannot be stated, in place of percentages; `None` if they can.
 pub fn too_little(run: &Run) -> Option<String> {
+    if run.is_invalid() {
+        return Some(
+            "The markers of the allocator or the model are at fault, so no gain is stated; \
+             `mallacc check-markers` says where markers break rules."
+                .into(),
+        );
+    }
     if let Some(sampling) = run.sampling.filter(|sampling| sampling.samples < SAMPLES_MIN) {
         return Some(format!(
             "Only {} of {} instructions, too little to state a gain: shorten the period (--sample) \

@@ -2,14 +2,11 @@
 
 use std::fmt::Write as _;
 
-use stats::Meaning;
-
 use super::cautions::cautions;
 use super::grid::wrap;
 use super::{Style, course, number};
-use crate::figures::{GroupFigures, meaning};
-use crate::model::{Exit, Run};
-use crate::statistics::Value;
+use crate::compare::Fault;
+use crate::model::{Exit, MarkerCounts, Run};
 
 /// The facts of a run, wrapped to the style's width, then the warnings.
 pub fn text(run: &Run, style: &Style) -> String {
@@ -56,6 +53,7 @@ pub fn lines(run: &Run) -> Vec<String> {
             number::count(run.context_switches)
         ));
     }
+    lines.extend(markers(run));
     if run.forked_children > 0 {
         let children = number::counted(run.forked_children, "forked child", "forked children");
         lines.push(format!("{children} left the stream and were not simulated."));
@@ -102,6 +100,17 @@ fn replicates(run: &Run) -> Option<String> {
     }
 }
 
+/// Begins and ends of calls that balance; what does not is an alarm.
+fn markers(run: &Run) -> Option<String> {
+    let counts = run.markers.filter(|markers| markers.begun > 0 && markers.broken == 0)?;
+    let calls = number::counted(counts.begun, "allocator call", "allocator calls");
+    let ended = match counts.begun - counts.ended.min(counts.begun) {
+        0 => "all of which ended".to_owned(),
+        open => format!("of which {} had not ended when the stream did", number::count(open)),
+    };
+    Some(format!("Markers: {calls} began, {ended}."))
+}
+
 fn measured_part(run: &Run) -> Option<String> {
     let mut parts = Vec::new();
     if run.roi {
@@ -127,22 +136,21 @@ pub fn alarms(run: &Run) -> Vec<String> {
     if !run.complete {
         alarms.push("The run did not come to its end; the figures cover what was measured.".into());
     }
-    let schema = run.groups();
-    for item in &run.configurations {
-        let figures = GroupFigures::of(run, item);
-        for (_, group, figure) in meaning(&schema, Meaning::Fault) {
-            if let Value::Count(count @ 1..) = figures.value(&group.path, &figure.name) {
-                alarms.push(format!(
-                    "{}: {}.{} is {} and must be 0 ({}); do not trust these figures, report the \
-                     fault.",
-                    item.name,
-                    group.path,
-                    figure.name,
-                    number::count(count),
-                    figure.sentence.trim_end_matches('.')
-                ));
-            }
-        }
+    if let Some(MarkerCounts { begun, ended, broken: broken @ 1.. }) = run.markers {
+        alarms.push(format!(
+            "Markers: {} began, {} ended as they should, and {} begins, ends and returns do not fit \
+             together; do not trust these figures, see `mallacc check-markers`.",
+            number::counted(begun, "allocator call", "allocator calls"),
+            number::count(ended),
+            number::count(broken)
+        ));
+    }
+    for Fault { configuration, name, count, sentence } in run.faults() {
+        alarms.push(format!(
+            "{configuration}: {name} is {} and must be 0 ({sentence}); do not trust these figures, report \
+             the fault.",
+            number::count(count)
+        ));
     }
     let contradictions = run.contradictions().into_iter();
     alarms

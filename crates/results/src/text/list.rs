@@ -57,6 +57,7 @@ fn row(run: &Run) -> [String; COLUMNS] {
     let speedup = |value: Value| number::change(value.without_interval());
     let state = match (run.exit, run.complete) {
         (Some(Exit::Signal(signal)), _) => format!("signal {signal}"),
+        _ if run.is_invalid() => "invalid".into(),
         (_, false) => "incomplete".into(),
         (Some(Exit::Code(code)), true) if code != 0 => format!("exit {code}"),
         (_, true) if run.sampling.is_some() => "sampled".into(),
