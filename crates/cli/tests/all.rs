@@ -2,6 +2,7 @@
 
 mod answers;
 mod blocks;
+mod call_sites;
 mod commands;
 mod common;
 mod copied;

@@ -27,6 +27,7 @@
 pub mod assemble;
 pub mod benchmarks;
 pub mod blocks;
+mod call_sites;
 pub mod catalogue;
 mod companion;
 pub mod configs;

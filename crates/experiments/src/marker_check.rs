@@ -11,8 +11,8 @@ use results::text::number::{count, counted};
 use serde_json::{Value, json};
 use stream::file::FileSource;
 use stream::live::Fate;
-use stream::{CallKind, Packet, Source, StreamError};
-use symbols::{Names, Objects, Place};
+use stream::{CallKind, Objects, Packet, Source, StreamError};
+use symbols::{Names, Place};
 
 use crate::companion::Companion;
 use crate::error::{Ending, Failure};

@@ -11,6 +11,7 @@ use sim::{ConfigSpec, Outcome, Plan, StreamFacts};
 use stream::{Source, StreamError};
 use uarch::Machine;
 
+use crate::call_sites::CallSites;
 use crate::error::Failure;
 use crate::fill;
 use crate::monitor::{Instructions, Monitor};
@@ -141,8 +142,11 @@ pub fn simulate(
     run.host_seconds = begun.elapsed().as_secs_f64();
     describe(&mut run, &plan, &outcome);
     run.schema = fill::schema(&outcome);
+    let sites = CallSites::of(&outcome);
     for (index, spec) in specs.iter().enumerate() {
-        run.configurations.push(fill::configuration(spec, &outcome, index));
+        let call_sites = sites.under(&outcome.measured[index]);
+        let item = fill::configuration(spec, &outcome, index);
+        run.configurations.push(Configuration { call_sites, ..item });
         rows.configuration(index, &run);
     }
     let unknown = unknown_instructions(&outcome.facts, run.configurations.first());

@@ -100,6 +100,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     groups(&mut object, run, item);
     object.insert("size_classes".into(), json!(item.size_classes));
     object.insert("requested_sizes".into(), json!(item.requested_sizes));
+    object.insert("call_sites".into(), json!(item.call_sites));
     Json::Object(object)
 }
 

@@ -30,7 +30,7 @@ pub use compare::Fault;
 pub use coverage::ClassCoverage;
 pub use figures::{GroupFigures, Placed, groups_of, meaning, placed};
 pub use model::{
-    CallKind, CallStats, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts,
+    CallKind, CallSite, CallStats, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts,
     ParameterValue, PerKind, Phase, Role, Run, SamplePoint, Sampling,
 };
 pub use select::{CallFigures, CallGroup};

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use mallacc_results::model::{CallKind, CallTally, Phase, SamplePoint};
 use mallacc_results::store::{Store, StoreError};
-use mallacc_results::{Configuration, Exit, MarkerCounts, ParameterValue, Role, Run, Sampling};
+use mallacc_results::{
+    CallSite, Configuration, Exit, MarkerCounts, ParameterValue, Role, Run, Sampling,
+};
 
 use fixtures::machine::{Cache, Cpi, Machine, MallocCache, Predictor, Tlb};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -88,10 +90,12 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
         btree_map(counter(), counter(), 0..5),
         btree_map(counter(), counter(), 0..5),
         vec(option::of(0.0..1.0e9_f64), 4),
+        vec((option::of(word()), counter(), counter(), counter()), 0..4),
     );
     (head, lists, machine(), vec(points(), 2)).prop_map(|(head, lists, counted, mut points)| {
         let (machine, accelerator, resolved_machine, parameters, n) = head;
-        let (calls, size_classes, requested_sizes, stated) = lists;
+        let (calls, size_classes, requested_sizes, stated, sites) = lists;
+        let site = |(place, calls, bytes, cycles)| CallSite { place, calls, bytes, cycles };
         let mut configuration = Configuration {
             name: String::new(),
             machine,
@@ -105,6 +109,7 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
             allocator_cycles: n[3],
             size_classes,
             requested_sizes,
+            call_sites: sites.into_iter().map(site).collect(),
             counted: counted.values(),
             area_um2: stated[0],
             area_rtl_um2_min: stated[1],

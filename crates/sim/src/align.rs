@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use decode::{Block, Decoder};
+use decode::{Block, BranchKind, Decoder};
 use stream::event::{self, Control, Event};
-use stream::{BlockDef, MarkerOp, Packet, StreamError};
+use stream::{BlockDef, MarkerOp, ObjectDef, Objects, Packet, StreamError};
 use uarch::{NO_ADDRESS, StepRecord};
 
 use crate::balance::{Balance, Turn};
@@ -48,6 +48,10 @@ struct Known {
     turn: Turn,
     /// It contains markers that begin or end calls.
     has_calls: bool,
+    /// The call instruction at its end, if there is one.
+    call: Box<[u8]>,
+    /// It called the allocator.
+    calls_allocator: bool,
 }
 
 /// The block execution in progress.
@@ -69,6 +73,7 @@ pub struct Aligner {
     begins: bool,
     /// Begins and ends of allocator calls.
     pub balance: Balance,
+    objects: Objects,
     /// Memory events for which no operand was left, except pieces of wide accesses.
     pub extra_accesses: u64,
     /// Threads seen.
@@ -94,6 +99,7 @@ impl Aligner {
             repeating: 0,
             begins: true,
             balance: Balance::default(),
+            objects: Objects::default(),
             extra_accesses: 0,
             threads: 0,
             context_switches: 0,
@@ -166,6 +172,7 @@ impl Aligner {
     }
 
     fn learn(&mut self, packet: &Packet, batch: &mut Batch) -> Result<(), StreamError> {
+        self.objects.learn(packet);
         for def in &packet.blocks {
             if def.id as usize != self.known.len() || !def.is_well_formed() {
                 return Err(broken("a block out of order or with wrong lengths"));
@@ -187,6 +194,8 @@ impl Aligner {
                 repeats: if block.insns.len() == 1 { ends } else { 0 },
                 ends_with_repeat: ends,
                 turn: Turn::of(block),
+                call: call_of(block, def),
+                calls_allocator: false,
                 has_calls: block.markers.iter().any(|m| Balance::counts(m.op)),
                 block: Arc::clone(block),
             });
@@ -266,6 +275,18 @@ impl Aligner {
         all
     }
 
+    /// The code that called the allocator.
+    pub fn callers(&self) -> Vec<Caller> {
+        let callers = self.known.iter().zip(0..).filter(|(known, _)| known.calls_allocator);
+        callers
+            .map(|(known, block)| {
+                let addr = known.block.branch.addr;
+                let object = self.objects.of(block, addr).cloned();
+                Caller { number: block + 1, addr, code: known.call.clone(), object }
+            })
+            .collect()
+    }
+
     #[inline(always)]
     fn close(&mut self, next: u64, batch: &mut Batch) {
         let Some(open) = self.open.take() else { return };
@@ -274,7 +295,12 @@ impl Aligner {
         if known.has_calls || known.turn != Turn::None {
             let addresses = &batch.addresses[open.first_address..];
             let values = &batch.values[open.first_value..];
-            self.balance.step(&known.block, known.turn, addresses, values);
+            if let Some(caller) = self.balance.step(&known.block, known.turn, addresses, values) {
+                batch.items.push(Item::Caller(caller));
+                if let Some(at) = caller.checked_sub(1) {
+                    self.known[at as usize].calls_allocator = true;
+                }
+            }
         }
         batch.steps.push(StepRecord {
             repeats: (batch.addresses.len() - open.first_address - operands) as u32,
@@ -359,6 +385,26 @@ fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
 
 fn broken(what: &str) -> StreamError {
     StreamError::Feeder(format!("the stream does not keep its format: {what}"))
+}
+
+/// A place in the program that called the allocator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// As in [`Item::Caller`].
+    pub number: u32,
+    /// Address of the call instruction.
+    pub addr: u64,
+    /// Its code.
+    pub code: Box<[u8]>,
+    /// The file that it comes from.
+    pub object: Option<ObjectDef>,
+}
+
+/// The machine code of the call at the end of a block, if there is one.
+fn call_of(block: &Block, def: &BlockDef) -> Box<[u8]> {
+    let calls = matches!(block.branch.kind, BranchKind::Call | BranchKind::IndirectCall);
+    let call = def.insns().find(|(addr, _)| calls && *addr == block.branch.addr);
+    call.map_or(Box::default(), |(_, code)| code.into())
 }
 
 /// The block in each view. Views share the stream's addresses, so their memory operands must be

@@ -70,22 +70,34 @@ impl Balance {
         self.threads.iter_mut().for_each(Calls::clear);
     }
 
-    /// A block was executed, with these addresses and marker values.
+    /// A block was executed, with these addresses and marker values. If an outermost call began in
+    /// it, returns its caller, as in [`crate::Item::Caller`].
     #[inline]
-    pub fn step(&mut self, block: &Block, turn: Turn, addresses: &[u64], values: &[u64]) {
-        let Some(calls) = self.threads.get_mut(self.thread) else { return };
+    pub fn step(
+        &mut self,
+        block: &Block,
+        turn: Turn,
+        addresses: &[u64],
+        values: &[u64],
+    ) -> Option<u32> {
+        let calls = self.threads.get_mut(self.thread)?;
+        let mut caller = None;
         let spot = |insn: u16| Spot { block: block.id, insn };
         if !block.markers.is_empty() {
             let mut rest = values;
             for marker in &block.markers {
                 // A block that was left by a fault lacks the values of markers that did not run.
-                let Some((own, others)) = rest.split_at_checked(marker.op.values()) else { return };
+                let Some((own, others)) = rest.split_at_checked(marker.op.values()) else { break };
                 rest = others;
                 let (value, at) = (own.first().copied().unwrap_or(0), spot(marker.insn));
                 match marker.op {
                     MarkerOp::CallBegin(kind) => {
                         let outermost = calls.begin(kind, value, at, &mut self.findings);
-                        self.begun += u64::from(outermost);
+                        if outermost {
+                            self.begun += 1;
+                            let by = calls.outermost().and_then(|call| call.caller);
+                            caller = Some(by.map_or(0, |by| by.block + 1));
+                        }
                     }
                     MarkerOp::CallEnd => {
                         calls.end(at, &mut self.findings);
@@ -111,6 +123,7 @@ impl Balance {
             }
             Turn::None => {}
         }
+        caller
     }
 
     /// Calls so far.

@@ -13,6 +13,9 @@ pub enum Item {
     /// From here on, instructions are timed, or (if false) only warm caches, predictors and the
     /// accelerator.
     Timed(bool),
+    /// The next allocator call is made by the call at the end of the block with this number less
+    /// one; 0: it is not known.
+    Caller(u32),
     /// Another thread runs from here on.
     ContextSwitch,
     /// A range of addresses is no longer mapped.

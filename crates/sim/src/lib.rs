@@ -24,9 +24,11 @@ pub mod totals;
 pub mod variation;
 mod worker;
 
+pub use align::Caller;
 pub use batch::{Batch, Item};
 pub use declared::declared;
 pub use measured::Measured;
 pub use operations::Operations;
 pub use plan::{Plan, Sample, Seeds};
 pub use runner::{ConfigSpec, Outcome, Progress, RunError, StreamFacts, run};
+pub use totals::CallerTotals;

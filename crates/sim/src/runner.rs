@@ -11,7 +11,7 @@ use params::ConfigError;
 use stream::{Packet, Source, StreamError};
 use uarch::{CodeView, Machine};
 
-use crate::align::Aligner;
+use crate::align::{Aligner, Caller};
 use crate::batch::Batch;
 use crate::measured::Measured;
 use crate::plan::{Plan, Planner};
@@ -58,6 +58,8 @@ pub struct StreamFacts {
     pub exit: Option<u64>,
     /// Begins and ends of allocator calls over the whole stream, measured or not.
     pub markers: MarkerCounts,
+    /// The code that called the allocator.
+    pub callers: Vec<Caller>,
     /// Memory accesses beyond what the decoded instructions explain.
     pub extra_accesses: u64,
     /// Instructions that are not in the instruction table, with how often they were executed, the
@@ -262,6 +264,7 @@ fn feed(
     facts.forks = aligner.forks;
     facts.execs = aligner.execs;
     facts.exit = aligner.exit;
+    facts.callers = aligner.callers();
     facts.markers = aligner.balance.counts_so_far();
     facts.extra_accesses = aligner.extra_accesses;
     facts.unknown_instructions = aligner.unknown();

@@ -19,6 +19,19 @@ pub struct Totals {
     pub requested_sizes: BTreeMap<u64, u64>,
     /// Cycles inside calls.
     pub allocator_cycles: u64,
+    /// Calls by who made them, as in [`crate::Item::Caller`].
+    pub callers: BTreeMap<u32, CallerTotals>,
+}
+
+/// The calls of one caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallerTotals {
+    /// Calls that ended.
+    pub calls: u64,
+    /// Bytes that they requested.
+    pub bytes: u64,
+    /// Their cycles.
+    pub cycles: u64,
 }
 
 impl Totals {
@@ -27,7 +40,11 @@ impl Totals {
         for call in calls {
             self.calls[call.kind].record(call.cycles);
             self.allocator_cycles += call.cycles;
+            let caller = self.callers.entry(call.caller).or_default();
+            caller.calls += 1;
+            caller.cycles += call.cycles;
             if call.kind.allocates() {
+                caller.bytes = caller.bytes.saturating_add(call.argument);
                 if let Some(class) = call.class {
                     *self.size_classes.entry(u64::from(class)).or_default() += 1;
                 }

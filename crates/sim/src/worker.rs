@@ -72,6 +72,7 @@ impl Worker {
                     next += count as usize;
                 }
                 Item::Timed(timed) => self.set_timed(timed),
+                Item::Caller(caller) => self.core.state_mut().calls_mut().caller = caller,
                 Item::SampleBegin => {
                     self.drain_calls();
                     let from = Reading::of(&*self.core);

@@ -24,5 +24,5 @@ pub mod packet;
 
 pub use block::BlockDef;
 pub use marker::{CallKind, MarkerOp};
-pub use object::ObjectDef;
+pub use object::{ObjectDef, Objects};
 pub use packet::{Packet, Source, StreamError};

@@ -1,7 +1,7 @@
 //! Names of code: which function of which file an address of a stream belongs to.
 //!
 //! ```text
-//! Packet::objects ──> Objects ──┐ the object that held a block
+//! stream::Objects ──────────────┐ the object that held a block
 //! Packet::blocks ─ address, code┴──> Names ──> Place: function, file, address in the file
 //!                                      └ reads symbols of the file, when first asked about it
 //! ```
@@ -11,7 +11,5 @@
 
 mod elf;
 mod names;
-mod objects;
 
 pub use names::{Names, Place};
-pub use objects::Objects;

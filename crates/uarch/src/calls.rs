@@ -13,6 +13,8 @@ pub struct Call {
     pub class: Option<u8>,
     /// Its argument: size or pointer.
     pub argument: u64,
+    /// Who made it ([`CallTracker::caller`]).
+    pub caller: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -21,6 +23,7 @@ struct Open {
     start: u64,
     class: Option<u8>,
     argument: u64,
+    caller: u32,
 }
 
 /// Follows calls in one thread's instruction stream.
@@ -30,6 +33,8 @@ pub struct CallTracker {
     depth: u32,
     /// `CALL_END` was seen; the next return ends the innermost call.
     ending: bool,
+    /// Who makes the outermost calls that begin from now on: a number of the owner's.
+    pub caller: u32,
     /// Finished calls, oldest first; the owner drains them.
     pub finished: Vec<Call>,
     /// Outermost calls that began.
@@ -46,7 +51,7 @@ impl CallTracker {
     /// `start`, or is the next one to retire if that is 0.
     pub fn begin(&mut self, kind: CallKind, argument: u64, start: u64) {
         if self.depth == 0 {
-            self.open = Some(Open { kind, start, class: None, argument });
+            self.open = Some(Open { kind, start, class: None, argument, caller: self.caller });
             self.begun += 1;
         }
         self.depth += 1;
@@ -92,6 +97,7 @@ impl CallTracker {
                 cycles: cycle - open.start,
                 class: open.class,
                 argument: open.argument,
+                caller: open.caller,
             });
         }
     }
@@ -111,9 +117,10 @@ mod tests {
 
     #[test]
     fn a_call_inside_another_belongs_to_the_outer_one() {
-        let mut calls = CallTracker::default();
+        let mut calls = CallTracker { caller: 7, ..CallTracker::default() };
         calls.begin(CallKind::Realloc, 64, 100);
         calls.returned(110); // a helper's return: no CALL_END before it
+        calls.caller = 8; // of the inner call
         calls.begin(CallKind::Malloc, 64, 120);
         calls.class(5);
         calls.end();
@@ -121,7 +128,8 @@ mod tests {
         assert!(calls.finished.is_empty() && calls.depth == 1);
         calls.end();
         calls.returned(180);
-        let call = Call { kind: CallKind::Realloc, cycles: 80, class: Some(5), argument: 64 };
+        let call =
+            Call { kind: CallKind::Realloc, cycles: 80, class: Some(5), argument: 64, caller: 7 };
         assert_eq!(calls.finished, [call]);
         assert_eq!((calls.begun, calls.ended, calls.abandoned), (1, 1, 0));
     }

@@ -3,10 +3,11 @@
 //! ```text
 //! Run ─> roles (who is baseline, headline, limit; which look) ─┐
 //!   ├─> summary, comparison, latency, phases, entries,         ├─> sections of a Page
-//!   │   coverage, cpi, memory, counters, machine, provenance ────────────┘
+//!   │   coverage, call_sites, cpi, memory, counters, machine, provenance ──┘
 //! Runs ─> overview
 //! ```
 
+mod call_sites;
 mod comparison;
 mod counters;
 mod coverage;
@@ -144,6 +145,7 @@ fn sections(run: &Run, name: &Name) -> Vec<(&'static str, &'static str, Html)> {
         ("phases", "In the course of the run", phases::body(run, name)),
         ("entries", "Speedup against entries", entries::body(run, name)),
         ("coverage", "Size classes", coverage::body(run, name)),
+        ("call-sites", "Who calls the allocator", call_sites::body(run, name)),
         ("cpi", "Where the cycles go", cpi::body(run, name)),
         ("memory", "Caches, translation, prediction", memory::body(run, name)),
         ("counters", "Every counter", counters::body(run, name)),

@@ -75,6 +75,9 @@ pub struct Configuration {
     pub size_classes: BTreeMap<u64, u64>,
     /// Allocations by requested size in bytes.
     pub requested_sizes: BTreeMap<u64, u64>,
+    /// Where the program calls the allocator: the places that pay most under the run's first
+    /// configuration, then all others as one. Empty if it is not known.
+    pub call_sites: Vec<CallSite>,
     /// What the models counted, group by group; [`Run::schema`](super::Run::schema) declares its
     /// meaning.
     pub counted: Values,
@@ -94,6 +97,20 @@ pub struct Configuration {
     /// stream, or of further executions, with other seeds. Empty if there was only one. Replicate
     /// `i` of every configuration has the same seed, so comparisons are paired.
     pub replicates: Vec<SamplePoint>,
+}
+
+/// A place in the program from which the allocator is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSite {
+    /// The function and the file that it is in, or an address in the file; `None`: all places that
+    /// are not listed.
+    pub place: Option<String>,
+    /// Calls that ended inside the measured part of the run.
+    pub calls: u64,
+    /// Bytes that they requested.
+    pub bytes: u64,
+    /// Their cycles.
+    pub cycles: u64,
 }
 
 /// The value of an accelerator's parameter.

@@ -7,7 +7,7 @@ mod run;
 mod samples;
 
 pub use calls::{CallKind, CallStats, CallTally, FAST_CALL_CYCLES, PerKind};
-pub use configuration::{Configuration, ParameterValue, Role};
+pub use configuration::{CallSite, Configuration, ParameterValue, Role};
 pub use histogram::{EXACT_CYCLES, LatencyHistogram, SUB_BUCKETS};
 pub use run::{Exit, MarkerCounts, Run, Sampling};
 pub use samples::{Phase, SamplePoint};

@@ -10,8 +10,8 @@ use super::names::{Stored, complete, kind_named, restore, schema_of};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
 use crate::model::{
-    CallKind, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts, ParameterValue,
-    Phase, Role, Run, SamplePoint, Sampling,
+    CallKind, CallSite, CallTally, Configuration, Exit, LatencyHistogram, MarkerCounts,
+    ParameterValue, Phase, Role, Run, SamplePoint, Sampling,
 };
 
 /// How much of a run to read.
@@ -141,6 +141,7 @@ impl Store {
         }
         if detail == Detail::Everything {
             self.read_histograms(id, configuration, &extremes)?;
+            configuration.call_sites = self.read_call_sites(id)?;
             configuration.phases = self.read_phases(id)?;
             configuration.samples = self.read_points(id, SAMPLES)?;
             configuration.replicates = self.read_points(id, REPLICATES)?;
@@ -184,6 +185,15 @@ impl Store {
             configuration.calls[kind].latency = latency;
         }
         Ok(())
+    }
+
+    fn read_call_sites(&self, id: i64) -> Result<Vec<CallSite>> {
+        let sql = "SELECT place, calls, bytes, cycles FROM call_sites \
+                   WHERE configuration = ?1 ORDER BY position";
+        self.rows(sql, Some(id), |row| {
+            let (calls, bytes, cycles) = (count(row, 1)?, count(row, 2)?, count(row, 3)?);
+            Ok(CallSite { place: row.get(0)?, calls, bytes, cycles })
+        })
     }
 
     fn read_phases(&self, id: i64) -> Result<Vec<Phase>> {

@@ -160,11 +160,20 @@ CREATE TABLE replicate_calls (
 ) WITHOUT ROWID;
 ";
 
-/// Begins and ends of allocator calls.
+/// Begins and ends of allocator calls, and who makes them.
 const V5: &str = "
 ALTER TABLE runs ADD COLUMN calls_begun INTEGER;
 ALTER TABLE runs ADD COLUMN calls_ended INTEGER;
 ALTER TABLE runs ADD COLUMN calls_broken INTEGER;
+CREATE TABLE call_sites (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  position      INTEGER NOT NULL,
+  place         TEXT,
+  calls         INTEGER NOT NULL,
+  bytes         INTEGER NOT NULL,
+  cycles        INTEGER NOT NULL,
+  PRIMARY KEY (configuration, position)
+) WITHOUT ROWID;
 ";
 
 /// What a table is for.
@@ -349,6 +358,19 @@ pub const MEANING: &[Table] = &[
             ("kind", "`malloc`, `free`, `calloc`, …"),
             ("calls", "that ended in it"),
             ("cycles", "they took"),
+        ],
+    },
+    Table {
+        name: "call_sites",
+        about: "Where the program calls the allocator: the places that pay most under the run's \
+                first configuration, then all others as one.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("position", "order, from 0"),
+            ("place", "function and file, or address in the file; NULL: all other places"),
+            ("calls", "that ended in the measured part"),
+            ("bytes", "that they requested"),
+            ("cycles", "that they took"),
         ],
     },
 ];

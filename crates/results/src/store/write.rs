@@ -8,7 +8,9 @@ use stats::Schema;
 use super::names::{Stored, flatten};
 use super::schema::{COUNTER_BOUND, REPLICATES, SAMPLES};
 use super::{Result, Store, StoreError};
-use crate::model::{Configuration, Exit, LatencyHistogram, MarkerCounts, Phase, Run, SamplePoint};
+use crate::model::{
+    CallSite, Configuration, Exit, LatencyHistogram, MarkerCounts, Phase, Run, SamplePoint,
+};
 
 impl Store {
     /// Enters a run that has begun, without its configurations. Returns its number.
@@ -57,6 +59,7 @@ impl Store {
             write_parameters(transaction, id, configuration)?;
             write_statistics(transaction, id, configuration)?;
             write_histograms(transaction, id, configuration)?;
+            write_call_sites(transaction, id, &configuration.call_sites)?;
             write_phases(transaction, id, &configuration.phases)?;
             write_points(transaction, id, SAMPLES, &configuration.samples)?;
             write_points(transaction, id, REPLICATES, &configuration.replicates)
@@ -290,6 +293,24 @@ fn write_histograms(connection: &Connection, id: i64, configuration: &Configurat
         for (value, count) in merged {
             row(name, value, value, count)?;
         }
+    }
+    Ok(())
+}
+
+fn write_call_sites(connection: &Connection, id: i64, sites: &[CallSite]) -> Step<()> {
+    let sql = "INSERT INTO call_sites (configuration, position, place, calls, bytes, cycles) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    for (position, site) in sites.iter().enumerate() {
+        let row = params![
+            id,
+            position as i64,
+            site.place,
+            integer("calls of a call site", site.calls)?,
+            integer("bytes of a call site", site.bytes)?,
+            integer("cycles of a call site", site.cycles)?,
+        ];
+        insert.execute(row).map_err(Fault::Sqlite)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::{Kind, Meaning, Schema};
 
-use super::grid::Grid;
+use super::grid::{Grid, shorten};
 use super::histogram::histogram;
 use super::{Style, number};
 use crate::figures::{GroupFigures, Placed, groups_of, meaning};
@@ -14,12 +14,16 @@ use crate::statistics::{CONFIGURATION, Unit, Value, configuration_context, find}
 /// Number of size classes and requested sizes that are listed.
 const SIZES_SHOWN: usize = 8;
 
+/// Letters of a place; the page and JSON have it whole.
+const PLACE_LETTERS: usize = 34;
+
 /// All sections that are not empty.
 pub fn sections(run: &Run, style: &Style) -> Vec<String> {
     let mut all = stacks(run, style);
     all.extend(misses(run, style));
     all.extend(kinds(run, style));
     all.extend(sizes(run, style));
+    all.extend(call_sites(run, style));
     all.extend(energy(run, style));
     all.extend(latencies(run, style));
     all
@@ -172,6 +176,26 @@ fn most_frequent(grid: &mut Grid, prefix: &str, counts: &BTreeMap<u64, u64>) {
         let label = format!("  {} others", rest.len());
         grid.row(label, [number::count(count), number::share(count, total)]);
     }
+}
+
+/// Where the program calls the allocator, under the first configuration.
+fn call_sites(run: &Run, style: &Style) -> Option<String> {
+    let item = run.configurations.iter().find(|item| !item.call_sites.is_empty())?;
+    let mut grid = Grid::new(["calls", "bytes", "cycles", "share"]);
+    grid.heading(format!("call sites by allocator cycles, {}", item.name));
+    for site in &item.call_sites {
+        let place = site.place.as_deref().unwrap_or("all others");
+        grid.row(
+            format!("  {}", shorten(place, PLACE_LETTERS, style)),
+            [
+                number::count(site.calls),
+                number::count(site.bytes),
+                number::count(site.cycles),
+                number::share(site.cycles, item.allocator_cycles),
+            ],
+        );
+    }
+    Some(grid.render(style))
 }
 
 fn energy(run: &Run, style: &Style) -> Option<String> {
