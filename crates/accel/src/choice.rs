@@ -170,7 +170,13 @@ mod tests {
         assert!(parameters.contains(&("index", false.into())));
         for (text, part) in [
             ("mallacc:entires=3", "entries"),
-            ("mallacc:entries=0", "1 to 64"),
+            (
+                "mallacc:entries=0",
+                "mallacc.entries = 0: must be a whole number from 1 to 64; try 1",
+            ),
+            ("mallacc:entries=-3", "= -3: must be a whole number from 1 to 64; try 1"),
+            ("mallacc:entries=2.5", "= 2.5: must be a whole number from 1 to 64; try 3"),
+            ("mallacc:entries=300", "= 300: must be a whole number from 1 to 64; try 64"),
             ("mallacc:entries", "key=value"),
             ("none:x=1", "x"),
         ] {

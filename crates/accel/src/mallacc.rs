@@ -7,7 +7,7 @@
 
 use decode::Reg;
 use mcache::area::{Estimate, Storage, TECHNOLOGY, synthesised};
-use mcache::{Config, Fill, Issue, MallocCache, Pop};
+use mcache::{Config, ENTRIES_MAX, Fill, Issue, MallocCache, Pop};
 use params::{ConfigError, Param, ParamDoc, params, toml};
 use stats::counters;
 use stream::MarkerOp;
@@ -22,7 +22,7 @@ params! {
     /// The malloc cache and its instructions.
     pub struct MallaccParams {
         /// Entries of the malloc cache (paper: 16; its sweep goes from 2 to 32).
-        entries: u8 = 16, "";
+        entries: u8 = 16, "", 1..=i64::from(ENTRIES_MAX);
         /// Ranges of class indices instead of requested sizes (paper, section 4.1).
         index: bool = true, "";
         /// Size-class part: `mcszlookup`, `mcszupdate`.
@@ -42,7 +42,7 @@ params! {
         /// Count the conditional branch to the software fallback after a lookup and a pop.
         fallback_branch: bool = true, "";
         /// Width of Head and Next (paper: 48).
-        pointer_bits: u8 = 48, "bits";
+        pointer_bits: u8 = 48, "bits", 16..=64;
         /// Bytes between samples taken by the counter; 0 = sampling not configured, as in the
         /// paper's runs.
         sample_period: u32 = 0, "B";

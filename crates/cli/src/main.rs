@@ -12,10 +12,10 @@ mod error;
 mod interrupt;
 mod output;
 mod progress;
+mod suggest;
 mod terminal;
 
-use args::{Cli, Command, Validate};
-use clap::Parser;
+use args::{Command, Validate};
 use commands::{
     blocks, hardware, host, inspect, mallocs, markers, memory, micro, paper, record, replay,
     report, run, sma_study,
@@ -24,7 +24,7 @@ use experiments::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = suggest::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Record(args) => record::run(&args),

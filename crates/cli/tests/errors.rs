@@ -81,11 +81,13 @@ fn missing_parts_name_their_package() {
 #[test]
 fn unknown_names_list_the_valid_ones_and_the_nearest() {
     let bench = Bench::new();
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 8] = [
         (&["--machine", "haswel"], &["\"haswel\"", "\"haswell\""]),
         (&["--config", "malacc"], &["\"malacc\"", "\"mallacc\"", "none", "limit"]),
         (&["--config", "mallacc:entires=3"], &["entires", "\"entries\""]),
         (&["--config", "mallacc:entries=0"], &["entries", "0"]),
+        (&["--config", "mallacc:entries=-3"], &["entries = -3", "whole number from 1 to 64"]),
+        (&["--config", "mallacc:entries=2.5"], &["entries = 2.5", "whole number from 1 to 64"]),
         (&["--config", "none", "--config", "none"], &["twice", "--config NAME="]),
         (&["--workload", "pearl"], &["\"pearl\"", "\"perl\""]),
     ];
@@ -100,6 +102,51 @@ fn unknown_names_list_the_valid_ones_and_the_nearest() {
     }
     let text = bench.refused(&["micro", "tp_smal"], USAGE);
     mentions(sentence(&text), &["tp_smal", "\"tp_small\""]);
+}
+
+#[test]
+fn a_name_that_is_near_to_none_is_answered_with_the_list_alone() {
+    let bench = Bench::new();
+    for (args, valid) in [
+        (&["run", "--machine", "skylake", "--", "sh"][..], "goldencove"),
+        (&["run", "--config", "prefetcher", "--", "sh"], "mallacc"),
+        (&["run", "--workload", "firefox", "--", "sh"], "perl"),
+        (&["micro", "nosuch"], "gauss"),
+        (&["sma-study", "picture"], "fig4"),
+        (&["validate", "blocks", "x.csv", "--category", "branch"], "scalar-integer"),
+    ] {
+        // A workload replaces the program.
+        let end = if args.contains(&"--workload") { 3 } else { args.len() };
+        let text = bench.refused(&args[..end], USAGE);
+        mentions(sentence(&text), &["unknown. The valid ones are", valid]);
+    }
+}
+
+#[test]
+fn numbers_with_fractions_and_negative_ones_are_told_the_whole_rule() {
+    let bench = Bench::new();
+    bench.file("x.mtrace", "");
+    for (args, words) in [
+        (
+            &["run", "--max", "1.5M", "sh"][..],
+            &["'1.5M' for '--max", "whole number", "1500000"][..],
+        ),
+        (&["run", "--skip", "-1", "sh"], &["'-1' for '--skip", "whole number", "0 or more"]),
+        (&["run", "--budget", "-1k", "sh"], &["'-1k' for '--budget", "whole number", "0 or more"]),
+        (&["run", "--seed", "-1", "sh"], &["'-1' for '--seed", "whole number, 0 or more"]),
+        (&["micro", "--seed", "0.5"], &["'0.5' for '--seed", "whole number, 0 or more"]),
+        (&["micro", "--iterations", "-4"], &["'-4' for '--iterations", "from 1 to 268435456"]),
+        (&["micro", "--entries", "-4"], &["'-4' for '--entries", "try 16"]),
+        (&["micro", "--entries", "2.5"], &["'2.5' for '--entries", "whole numbers"]),
+        (&["operations", "x.mtrace", "-o", "x", "--max", "-2"], &["'-2' for '--max", "0 or more"]),
+        (&["area", "--speedup", "fast"], &["'fast' for '--speedup", "number of percent"]),
+        (&["paper", "--seeds", "1.5"], &["'1.5' for '--seeds", "from 1 to 100"]),
+        (&["sma-study", "--subsets", "-1"], &["'-1' for '--subsets", "from 1 to 1000"]),
+        (&["validate", "host", "--processes", "0"], &["'0' for '--processes", "from 1 to 1000"]),
+        (&["validate", "blocks", "x", "--worst", "-1"], &["'-1' for '--worst", "whole number"]),
+    ] {
+        mentions(&bench.refused(args, USAGE), words);
+    }
 }
 
 #[test]
@@ -172,7 +219,7 @@ fn a_cut_or_damaged_trace_fails_and_gives_what_came_before() {
     let (document, output) = bench.json("replay", &["--no-store"], &["cut"]);
     assert_eq!(output.status.code(), Some(FAILED));
     let error = String::from_utf8(output.stderr).unwrap();
-    mentions(sentence(&error), &["cut", "truncated", "record again"]);
+    mentions(sentence(&error), &["cut", "truncated", "--allow-truncated", "record again"]);
     assert_eq!(document["complete"], false);
     assert!(number(&document, "configurations/0/instructions") > 0);
     let (document, output) = bench.json("replay", &["--no-store", "--allow-truncated"], &["cut"]);

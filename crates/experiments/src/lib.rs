@@ -58,3 +58,4 @@ pub mod workload;
 
 pub use error::{Class, Ending, Failure};
 pub use monitor::{Monitor, Progress};
+pub use params::near;

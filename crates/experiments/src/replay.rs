@@ -4,6 +4,7 @@ use std::path::Path;
 
 use results::Run;
 use sim::{ConfigSpec, Plan};
+use stream::StreamError;
 use stream::file::FileSource;
 
 use crate::error::Failure;
@@ -39,7 +40,12 @@ impl Recording {
         let mut finished = session::simulate(run, source, what, rows, monitor)?;
         if let Some(cut) = source.truncated() {
             finished.run.complete = false;
-            finished.run.warnings.push(format!("{cut}; replayed up to there."));
+            finished.run.warnings.push(match cut {
+                StreamError::Truncated { path, offset, .. } => {
+                    format!("{path} is truncated at byte {offset}: the figures end there.")
+                }
+                other => format!("{other}."),
+            });
         }
         session::explain(&mut finished.run, parameters.own_allocator.as_deref());
         rows.finish(&finished.run);

@@ -15,7 +15,10 @@ impl Entries {
         let mut sizes = Vec::new();
         for part in text.split(',') {
             sizes.extend(range(part).ok_or_else(|| {
-                format!("{text:?}: must be sizes or ranges of them; try 16, 4,8,16 or 2..32")
+                format!(
+                    "{text:?}: must be whole numbers of entries or ranges of them; try 16, 4,8,16 \
+                     or 2..32"
+                )
             })?);
         }
         sizes.sort_unstable();

@@ -114,7 +114,7 @@ mod tests {
     fn an_unknown_name_lists_the_valid_ones_and_the_nearest() {
         let error = Policy::find("l1d.replacement", "srip").unwrap_err().0;
         let start =
-            "l1d.replacement \"srip\": unknown; did you mean \"srrip\"? The valid ones are: ";
+            "l1d.replacement \"srip\": unknown. Did you mean \"srrip\"? The valid ones are: ";
         assert_eq!(error, format!("{start}lru, srrip"));
     }
 

@@ -310,7 +310,7 @@ mod tests {
             (|p| p.level[0].superqueue = 0, "level[0].superqueue = 0: must be 1 or more"),
             (|p| p.level[0].prefetchers.push("ip_stride".into()), "the L1D alone knows"),
             (|p| p.l1d.prefetchers.push("next_line".into()), "= next_line: is there twice"),
-            (|p| p.l1d.prefetchers.push("nextline".into()), "did you mean \"next_line\"?"),
+            (|p| p.l1d.prefetchers.push("nextline".into()), "Did you mean \"next_line\"?"),
             (|p| p.level[1].replacement = "slru".into(), "level[1].replacement \"slru\": unknown"),
             (
                 |p| {

@@ -5,10 +5,13 @@
 //! fully resolved configuration is stored with each result) and its documentation.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
+pub use names::{near, unknown_name};
 pub use notes::Notes;
 pub use toml;
 
+mod names;
 mod notes;
 
 /// One declared parameter.
@@ -152,22 +155,6 @@ impl<T: Param> Param for Vec<T> {
     }
 }
 
-/// The name among `valid` that is most similar to `name`.
-pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    valid.into_iter().min_by_key(|candidate| strsim::levenshtein(name, candidate))
-}
-
-/// Looks a name up among valid ones; the error lists them and the nearest.
-///
-/// `shown` is the name as it appears in the message (a key with its section, for example).
-pub fn unknown_name(what: &str, shown: &str, name: &str, valid: &[&str]) -> ConfigError {
-    let near = nearest(name, valid.iter().copied()).unwrap_or("-");
-    ConfigError(format!(
-        "{what} {shown:?}: unknown; did you mean {near:?}? The valid ones are: {}",
-        valid.join(", ")
-    ))
-}
-
 /// Reads a section's table: used by [`params!`].
 #[doc(hidden)]
 pub fn check_keys(
@@ -183,6 +170,25 @@ pub fn check_keys(
         }
     }
     Ok(table.clone())
+}
+
+/// Rejects a number that is not whole or outside its range: used by [`params!`].
+#[doc(hidden)]
+pub fn check_range(
+    value: &toml::Value,
+    path: &str,
+    range: RangeInclusive<i64>,
+) -> Result<(), ConfigError> {
+    let whole = value.as_integer();
+    let near = match whole {
+        Some(number) if range.contains(&number) => return Ok(()),
+        Some(number) => number,
+        None => value.as_float().map_or(*range.start(), |number| number.round() as i64),
+    };
+    let (low, high) = range.into_inner();
+    let rule = format!("must be a whole number from {low} to {high}");
+    let remedy = format!("try {}", near.clamp(low, high));
+    Err(ConfigError::rule(path, shown(value), &rule, &remedy))
 }
 
 /// Rejects keys that a section used to have: used by [`params!`].
@@ -334,7 +340,8 @@ fn describe(
     }
 }
 
-/// Declares a section of parameters. Each has a doc sentence, a type, a default and a unit:
+/// Declares a section of parameters. Each has a doc sentence, a type, a default and a unit, and a
+/// whole number may have a range:
 ///
 /// ```
 /// mallacc_params::params! {
@@ -343,14 +350,17 @@ fn describe(
 ///         /// Capacity.
 ///         size: u64 = 32 << 10, "B";
 ///         /// Ways of a set.
-///         assoc: u32 = 8, "";
+///         assoc: u32 = 8, "", 1..=32;
 ///     }
 /// }
 /// use mallacc_params::{Param, parse};
 /// let value = parse("size = 4096").unwrap();
 /// assert_eq!(Small::read(&value, "").unwrap().assoc, 8);
 /// let value = parse("sise = 4096").unwrap();
-/// assert!(Small::read(&value, "l1").unwrap_err().0.contains("did you mean \"size\""));
+/// assert!(Small::read(&value, "l1").unwrap_err().0.contains("Did you mean \"size\"?"));
+/// let value = parse("assoc = 2.5").unwrap();
+/// let error = Small::read(&value, "l1").unwrap_err().0;
+/// assert_eq!(error, "l1.assoc = 2.5: must be a whole number from 1 to 32; try 3");
 /// ```
 ///
 /// A section that appears in lists may declare elements known by name, whose values (each with its
@@ -388,7 +398,10 @@ macro_rules! params {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
-            $( $(#[doc = $doc:literal])+ $field:ident : $ty:ty = $default:expr, $unit:literal; )*
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident : $ty:ty = $default:expr, $unit:literal $(, $range:expr)?;
+            )*
         }
         $( known by $by:ident {
             $(
@@ -462,6 +475,7 @@ macro_rules! params {
                 $(
                     if let Some(v) = table.get(stringify!($field)) {
                         let path = $crate::join(path, stringify!($field));
+                        $( $crate::check_range(v, &path, $range)?; )?
                         out.$field = $crate::Param::read(v, &path)?;
                     }
                 )*

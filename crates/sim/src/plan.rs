@@ -29,7 +29,7 @@ impl Sample {
             ));
         };
         let sample = Self { period: count(period)?, warm: count(warm)?, measure: count(measure)? };
-        if sample.measure == 0 || sample.warm + sample.measure > sample.period {
+        if sample.measure == 0 || sample.warm.saturating_add(sample.measure) > sample.period {
             return Err(format!(
                 "sample {text:?}: MEASURE must be above 0 and WARM + MEASURE at most PERIOD; \
                  try 10M:200k:100k"
@@ -47,9 +47,17 @@ pub fn count(text: &str) -> Result<u64, String> {
         Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
         _ => (text, 1),
     };
-    let number = digits.replace('_', "").parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
+    let digits = digits.replace('_', "");
+    let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
     number.ok_or_else(|| {
-        format!("{text:?}: must be a number of instructions, with k, M or G if you like; try 10M")
+        let exact = digits.parse::<f64>().ok().map(|n| n * factor as f64);
+        // 1.5M is a whole number of instructions, which can be written without a fraction.
+        let exact = exact.filter(|n| *n >= 1.0 && *n < 1e15 && n.fract() == 0.0);
+        let remedy = exact.map_or("10M".to_owned(), |n| format!("{n}"));
+        format!(
+            "{text:?}: must be a whole number of instructions, 0 or more, with k, M or G if you \
+             like; try {remedy}"
+        )
     })
 }
 
@@ -294,6 +302,26 @@ mod tests {
             all.extend(items.drain(..).map(|item| (at, item)));
         }
         (all, planner)
+    }
+
+    #[test]
+    fn counts_are_whole_numbers_and_the_error_says_how_to_write_a_fraction() {
+        for (text, value) in
+            [("0", 0), ("12k", 12_000), ("3M", 3_000_000), ("1_0G", 10_000_000_000)]
+        {
+            assert_eq!(count(text), Ok(value), "{text}");
+        }
+        for (text, remedy) in [
+            ("1.5M", "try 1500000"),
+            ("0.0001k", "try 10M"),
+            ("-1", "try 10M"),
+            ("ten", "try 10M"),
+            ("99999999999G", "try 10M"),
+        ] {
+            let error = count(text).unwrap_err();
+            assert!(error.starts_with(&format!("{text:?}: must be a whole number of")), "{error}");
+            assert!(error.contains("0 or more") && error.ends_with(remedy), "{error}");
+        }
     }
 
     const GRID: Sample = Sample { period: 100, warm: 20, measure: 10 };

@@ -72,7 +72,7 @@ pub enum StreamError {
     },
     /// The file ends before its end mark.
     #[error(
-        "{path}: truncated at byte {offset}: {detail}; the recording was cut short, record again"
+        "{path}: truncated at byte {offset}: {detail}; use what is there with --allow-truncated, or record again"
     )]
     Truncated {
         /// The file.

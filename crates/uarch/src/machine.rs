@@ -243,10 +243,10 @@ mod tests {
     fn bad_machine_files_are_refused_in_one_sentence() {
         for (text, part) in [
             ("[core]\nrob = 4", "core.rob = 4: must be 8 to 512; try 8"),
-            ("[core]\nrobb = 4", "did you mean \"rob\""),
+            ("[core]\nrobb = 4", "Did you mean \"rob\""),
             ("[core.uop_cache]\nsets = 33", "must be a power of two; try 64"),
-            ("[core]\ninstructions = \"hasvell\"", "did you mean \"haswell\""),
-            ("[core]\nkind = \"oo\"", "did you mean \"ooo\"? The valid ones are: ooo"),
+            ("[core]\ninstructions = \"hasvell\"", "Did you mean \"haswell\""),
+            ("[core]\nkind = \"oo\"", "Did you mean \"ooo\"? The valid ones are: ooo"),
             ("core = 3", "must be a section"),
             ("[core", "line 1: not valid TOML"),
         ] {

@@ -3,7 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-use super::common::{Format, iterations, repeats};
+use super::common::Format;
+use super::numbers::{iterations, lines, processes, repeats, seed};
 
 /// `mallacc block`.
 #[derive(Debug, Args)]
@@ -85,19 +86,20 @@ pub struct ValidateHostArgs {
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
-    #[arg(long, value_name = "N", value_parser = iterations)]
+    #[arg(long, value_name = "N", value_parser = iterations, allow_hyphen_values = true)]
     pub iterations: Option<u64>,
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
-    #[arg(long, value_name = "N", value_parser = repeats)]
+    #[arg(long, value_name = "N", value_parser = repeats, allow_hyphen_values = true)]
     pub repeats: Option<u64>,
     /// How often each program is started [default: 10, with --quick 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = processes, allow_hyphen_values = true)]
     pub processes: Option<u32>,
     /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
+          allow_hyphen_values = true)]
     pub seed: u64,
 }
 
@@ -113,7 +115,8 @@ pub struct ValidateBlocksArgs {
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     /// Also list the N blocks with the largest errors
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = lines,
+          allow_hyphen_values = true)]
     pub worst: usize,
     /// List blocks of this category only: scalar-integer, load, store, mixed, vector, division
     #[arg(long, value_name = "NAME")]

@@ -10,6 +10,8 @@ use experiments::workload;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::numbers::{first_seed, seeds};
+
 /// Where runs are stored.
 pub const STORE: &str = "mallacc.db";
 
@@ -28,13 +30,15 @@ pub struct SimulationArgs {
     #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
     pub machines: Vec<String>,
     /// Only warm caches and predictors for the first N instructions
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count,
+          allow_hyphen_values = true)]
     pub skip: u64,
     /// Measure at most N instructions, then let the program run on untraced
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub max: Option<u64>,
     /// Sample from the start: every PERIOD instructions, WARM in detail, then MEASURE counted
-    #[arg(long, value_name = "PERIOD:WARM:MEASURE", value_parser = Sample::parse)]
+    #[arg(long, value_name = "PERIOD:WARM:MEASURE", value_parser = Sample::parse,
+          allow_hyphen_values = true)]
     pub sample: Option<Sample>,
     /// Simulate everything in detail, however long it takes
     #[arg(long, conflicts_with = "sample")]
@@ -44,11 +48,12 @@ pub struct SimulationArgs {
     pub roi: bool,
     /// Sample programs longer than N instructions (2M:60k:40k); the report says so
     #[arg(long, value_name = "N", default_value_t = BUDGET_INSTRUCTIONS,
-          value_parser = count, conflicts_with_all = ["sample", "no_sample"])]
+          value_parser = count, allow_hyphen_values = true,
+          conflicts_with_all = ["sample", "no_sample"])]
     pub budget: u64,
     /// Simulate the same instructions N times, with the stack, the pages and DRAM's cycles as
     /// chance would have them, for intervals [default: 3 up to 20 million instructions, else 1]
-    #[arg(long, value_name = "N", value_parser = seeds)]
+    #[arg(long, value_name = "N", value_parser = seeds, allow_hyphen_values = true)]
     pub seeds: Option<u64>,
 }
 
@@ -136,7 +141,8 @@ pub struct ProgramArgs {
     pub deterministic: bool,
     /// Seed of the random bytes that QEMU gives the program; with --deterministic also of its hash
     /// seeds and the place of its stack
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = first_seed)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = first_seed,
+          allow_hyphen_values = true)]
     pub seed: u64,
     /// Preload this library instead of the guest allocator; none: the program keeps its own
     #[arg(long, value_name = "LIB|none")]
@@ -181,32 +187,5 @@ impl From<Size> for workload::Size {
             Size::Small => Self::Small,
             Size::Full => Self::Full,
         }
-    }
-}
-
-/// Repeats of a microbenchmark, as its own command line has them.
-pub(super) fn repeats(text: &str) -> Result<u64, String> {
-    within(text, 2, 1000, ", because the first is a warm-up; try 13")
-}
-
-/// The seed of an execution.
-fn first_seed(text: &str) -> Result<u64, String> {
-    within(text, 1, u64::from(u32::MAX), "; try 1")
-}
-
-/// Simulations of each machine.
-fn seeds(text: &str) -> Result<u64, String> {
-    within(text, 1, 100, "; try 3")
-}
-
-/// Iterations in each repeat of a microbenchmark.
-pub(super) fn iterations(text: &str) -> Result<u64, String> {
-    within(text, 1, 1 << 28, "; try 32768")
-}
-
-fn within(text: &str, least: u64, most: u64, remedy: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
-        _ => Err(format!("must be a number from {least} to {most}{remedy}")),
     }
 }

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 mod blocks;
 mod common;
 mod markers;
+mod numbers;
 mod paper;
 mod runs;
 mod sma;

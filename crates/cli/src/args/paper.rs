@@ -5,6 +5,7 @@ use experiments::figures::{Figure, Request};
 use std::path::PathBuf;
 
 use super::common::{ReportArgs, STORE};
+use super::numbers::executions;
 
 /// `mallacc paper`.
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub struct PaperArgs {
     #[arg(long)]
     pub quick: bool,
     /// Executions of each program for Table 2 [default: 5, with --quick 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = executions, allow_hyphen_values = true)]
     pub seeds: Option<u64>,
     /// Replay NAME.mtrace from this folder where there is one, instead of running NAME
     #[arg(long, value_name = "DIR")]

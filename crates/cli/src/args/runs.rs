@@ -6,7 +6,8 @@ use experiments::sweep::Entries;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs, iterations, repeats};
+use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs};
+use super::numbers::{iterations, percent, repeats, seed};
 
 /// `mallacc run`.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub struct OperationsArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Extract at most N operations (k, M and G multiply)
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub max: Option<u64>,
 }
 
@@ -53,7 +54,7 @@ pub struct OperationsArgs {
 #[derive(Debug, Args)]
 pub struct AreaArgs {
     /// A program speedup in percent; adds the area per percent of it
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_hyphen_values = true)]
     pub speedup: Option<f64>,
 }
 
@@ -79,19 +80,21 @@ pub struct MicroArgs {
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Sweep the malloc cache: 16, 4,8,16 or 2..32 (in steps of 2, or A..B:STEP)
-    #[arg(long, value_name = "LIST", value_parser = Entries::parse, conflicts_with = "configs")]
+    #[arg(long, value_name = "LIST", value_parser = Entries::parse,
+          allow_hyphen_values = true, conflicts_with = "configs")]
     pub entries: Option<Entries>,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
-    #[arg(long, value_name = "N", value_parser = iterations)]
+    #[arg(long, value_name = "N", value_parser = iterations, allow_hyphen_values = true)]
     pub iterations: Option<u64>,
     /// Repeats, the first a warm-up [default: 13, with --quick 4]
-    #[arg(long, value_name = "N", value_parser = repeats)]
+    #[arg(long, value_name = "N", value_parser = repeats, allow_hyphen_values = true)]
     pub repeats: Option<u64>,
     /// Few iterations: a rough answer in seconds
     #[arg(long)]
     pub quick: bool,
     /// Seed of the benchmarks' inputs
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
+          allow_hyphen_values = true)]
     pub seed: u64,
     #[command(flatten)]
     pub simulation: SimulationArgs,

@@ -4,6 +4,8 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::numbers::subsets;
+
 /// `mallacc record-mallocs`.
 #[derive(Debug, Args)]
 pub struct RecordMallocsArgs {
@@ -31,7 +33,7 @@ pub struct SmaStudyArgs {
     #[arg(long)]
     pub allow_truncated: bool,
     /// Subsets of each trace [default: 10, with --quick 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = subsets, allow_hyphen_values = true)]
     pub subsets: Option<u32>,
     /// Few, short subsets and few memory sizes: a rough answer in a minute
     #[arg(long)]

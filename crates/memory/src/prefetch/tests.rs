@@ -77,7 +77,7 @@ fn machine_files_say_which_prefetchers_a_level_may_have() {
 fn an_unknown_name_lists_the_valid_ones_and_the_nearest() {
     let error = find("level[0].prefetchers", "stremer").map(|model| model.name).unwrap_err().0;
     assert!(
-        error.starts_with("level[0].prefetchers \"stremer\": unknown; did you mean \"streamer\"")
+        error.starts_with("level[0].prefetchers \"stremer\": unknown. Did you mean \"streamer\"?")
     );
     assert!(MODELS.iter().all(|model| error.contains(model.name)), "{error}");
 }
