@@ -11,6 +11,7 @@ mod commands;
 mod error;
 mod interrupt;
 mod output;
+mod place;
 mod progress;
 mod suggest;
 mod terminal;
@@ -43,10 +44,10 @@ fn main() -> ExitCode {
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
         Command::Report(args) => report::run(&args),
-        Command::Accelerators => inspect::accelerators(),
-        Command::Machines { name } => inspect::machines(name.as_deref()),
-        Command::Workloads => inspect::workloads(),
-        Command::Completions { shell } => inspect::completions(shell),
+        Command::Accelerators(place) => inspect::accelerators(&place),
+        Command::Machines(args) => inspect::machines(&args),
+        Command::Workloads(place) => inspect::workloads(&place),
+        Command::Completions { shell, place } => inspect::completions(shell, &place),
     };
     match done {
         Ok(code) => ExitCode::from(code),

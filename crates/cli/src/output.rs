@@ -1,8 +1,6 @@
 //! Where reports go, and in which format.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Seek, Write};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal};
 
 use experiments::session::{Finished, Rows};
 use experiments::{Class, Failure};
@@ -12,62 +10,39 @@ use results::{csv, json};
 
 use crate::args::{Format, ReportArgs};
 use crate::error::{FAILED, status};
+pub use crate::place::{Place, Stream, print};
 
 /// Columns where there is no terminal to ask.
 const WIDTH: usize = 100;
 /// Wider lines are hard to read.
 const WIDTH_MAX: usize = 140;
 
-/// An output stream of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// For output that can be piped on.
-    Stdout,
-    /// For output that must not mix with the guest's stdout.
-    Stderr,
-}
-
 /// The destination of one report, checked before anything runs.
 pub struct Output {
     format: Format,
     detail: bool,
     quiet: bool,
-    stream: Stream,
-    file: Option<(PathBuf, File)>,
+    place: Place,
 }
 
 impl Output {
     /// The destination that the options name. Without one, tables go to `tables`.
     pub fn open(args: &ReportArgs, tables: Stream) -> Result<Self, Failure> {
         let stream = if args.format == Format::Table { tables } else { Stream::Stdout };
-        let file = match &args.output {
-            None => None,
-            Some(path) => {
-                let opened = OpenOptions::new().create(true).append(true).open(path);
-                let file = opened.map_err(|error| {
-                    let path = path.display();
-                    Failure::failed(format!(
-                        "output {path}: cannot be written ({error}); name another file with \
-                         --output"
-                    ))
-                })?;
-                Some((path.clone(), file))
-            }
-        };
-        let quiet = args.quiet && file.is_none() && args.format == Format::Table;
-        Ok(Self { format: args.format, detail: args.detail, quiet, stream, file })
+        let place = Place::open(args.output.as_deref(), stream)?;
+        let quiet = args.quiet && args.output.is_none() && args.format == Format::Table;
+        Ok(Self { format: args.format, detail: args.detail, quiet, place })
     }
 
-    /// Writes the report of a run.
-    pub fn run(self, run: &Run) -> Result<(), Failure> {
-        let style = self.style();
-        let text = match self.format {
+    /// The report of a run.
+    pub fn document(&self, run: &Run) -> String {
+        let style = style_at(&self.place);
+        match self.format {
             Format::Json => json::render(run),
             Format::Csv => csv::render(run, &experiments::catalogue::counters()),
             Format::Table if self.detail => text::detail(run, &style),
             Format::Table => text::summary(run, &style),
-        };
-        self.text(&text)
+        }
     }
 
     /// Reports a finished run. The exit status is the first of these that is not 0: a broken
@@ -94,7 +69,8 @@ impl Output {
             text: format!("{}; the result above was not stored whole", failure.text),
             ..failure
         }));
-        failures.extend(self.run(&finished.run).err());
+        let document = self.document(&finished.run);
+        failures.extend(self.text(&document).err());
         for failure in &failures {
             eprintln!("mallacc: {}", failure.text);
         }
@@ -105,33 +81,14 @@ impl Output {
         })
     }
 
-    /// How tables are laid out here.
-    fn style(&self) -> Style {
-        if self.file.is_some() {
-            Style { width: WIDTH, ..Style::PLAIN }
-        } else {
-            style(self.stream)
-        }
+    /// Writes a report of what was measured.
+    pub fn text(self, text: &str) -> Result<(), Failure> {
+        if self.quiet { Ok(()) } else { self.place.write_measured(text) }
     }
 
-    /// Writes a report. If the file cannot be written, it goes to stdout, so that nothing is lost.
-    pub fn text(self, text: &str) -> Result<(), Failure> {
-        if self.quiet {
-            return Ok(());
-        }
-        let Some((path, mut file)) = self.file else { return print(self.stream, text) };
-        // Devices and pipes cannot be truncated; what matters is the write.
-        let _ = file.set_len(0).and_then(|()| file.rewind());
-        match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                print(Stream::Stdout, text)?;
-                Err(Failure::failed(format!(
-                    "output {}: cannot be written ({error}); the report is on stdout instead",
-                    path.display()
-                )))
-            }
-        }
+    /// Writes a report of what is stored.
+    pub fn stored(self, text: &str) -> Result<(), Failure> {
+        self.place.write(text)
     }
 }
 
@@ -141,25 +98,13 @@ pub fn open(args: &ReportArgs, tables: Stream) -> Result<(Output, Rows), Failure
     Ok((Output::open(args, tables)?, Rows::open(store)?))
 }
 
-/// Prints a text; a reader that has closed the pipe is not a failure.
-pub fn print(stream: Stream, text: &str) -> Result<(), Failure> {
-    let done = match stream {
-        Stream::Stdout => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        }
-        Stream::Stderr => io::stderr().lock().write_all(text.as_bytes()),
-    };
-    match done {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("cannot print: {error}")))
-        }
-        _ => Ok(()),
-    }
+/// The style of a place.
+pub fn style_at(place: &Place) -> Style {
+    place.stream().map_or(Style { width: WIDTH, ..Style::PLAIN }, style)
 }
 
 /// The style of a terminal, or of a pipe.
-pub fn style(stream: Stream) -> Style {
+fn style(stream: Stream) -> Style {
     let terminal = match stream {
         Stream::Stdout => io::stdout().is_terminal(),
         Stream::Stderr => io::stderr().is_terminal(),

@@ -10,6 +10,7 @@ mod end_to_end;
 mod errors;
 mod markers;
 mod paper;
+mod places;
 mod record_mallocs;
 mod report;
 mod sma_study;

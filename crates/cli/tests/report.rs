@@ -1,45 +1,15 @@
 //! `mallacc report`: where the page goes, which runs it contains, and what is refused.
 
 use crate::common::{Bench, have, root, sentence};
-use results::store::Store;
-use results::{Configuration, Exit, Role, Run};
 use serde_json::Value;
-use std::path::Path;
 use std::process::Command;
 
 const USAGE: i32 = 2;
 const FAILED: i32 = 125;
 
-/// A store with runs of these programs.
-fn store(path: &Path, programs: &[&str]) {
-    let mut store = Store::open(path).unwrap();
-    for program in programs {
-        let configuration = |name: &str, role, cycles| Configuration {
-            name: name.into(),
-            role,
-            machine: "haswell".into(),
-            cycles,
-            instructions: 1_000,
-            ..Configuration::default()
-        };
-        let all = [
-            configuration("baseline", Role::Baseline, 800),
-            configuration("limit", Role::Limit, 700),
-        ];
-        let run = Run {
-            program: (*program).into(),
-            exit: Some(Exit::Code(0)),
-            configurations: all.to_vec(),
-            complete: true,
-            ..Run::default()
-        };
-        store.save(&run).unwrap();
-    }
-}
-
 fn bench(programs: &[&str]) -> Bench {
     let bench = Bench::new();
-    store(&bench.path("mallacc.db"), programs);
+    bench.store(programs);
     bench
 }
 
@@ -94,7 +64,7 @@ fn what_cannot_be_reported_is_one_sentence_and_a_failure() {
     let text = bench.refused(&["report", "--store", "none.db"], FAILED);
     mentions(sentence(&text), &["none.db", "mallacc run"]);
     assert!(!bench.path("none.db").exists(), "reading creates nothing");
-    store(&bench.path("empty.db"), &[]);
+    drop(results::store::Store::open(&bench.path("empty.db")).unwrap());
     let text = bench.refused(&["report", "--store", "empty.db"], FAILED);
     mentions(sentence(&text), &["empty.db", "no runs", "mallacc run"]);
     mentions(&bench.refused(&["report", "latest"], USAGE), &["latest", "7..12"]);

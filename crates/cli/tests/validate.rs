@@ -23,7 +23,7 @@ fn what_the_host_is_asked_to_do_is_checked() {
     let text = bench.refused(&["validate", "host", "tp_smal"], 2);
     assert!(sentence(&text).contains("\"tp_small\""), "{text}");
     let text = bench.refused(&["validate", "host", "--processes", "0"], 2);
-    assert!(sentence(&text).contains("at least 1"), "{text}");
+    assert!(text.contains("'0' for '--processes <N>': must be a whole number from 1"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Basic blocks: predictions, timelines, and the comparison with measured hardware.
 
-use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use validate::{
 };
 
 use crate::error::Failure;
+use crate::input;
 
 /// Iterations that a timeline skips at the start, and those that it shows.
 const TIMELINE_SKIP: u64 = 100;
@@ -44,7 +44,11 @@ pub struct Predictions<'a> {
 impl Bench {
     /// The machine with this name or from this file.
     pub fn new(machine: &str) -> Result<Self, Failure> {
-        let blocks = Blocks::new(&Machine::find(machine)?);
+        Self::of(&input::machine(machine)?)
+    }
+
+    fn of(machine: &Machine) -> Result<Self, Failure> {
+        let blocks = Blocks::new(machine);
         blocks.map(Self).map_err(|error| Failure::usage(error.to_string()))
     }
 
@@ -78,9 +82,7 @@ impl Bench {
         &self,
         file: &Path,
     ) -> Result<(Vec<validate::Outcome>, Vec<bhive::RowError>), Failure> {
-        let path = file.display();
-        let text = fs::read_to_string(file)
-            .map_err(|e| Failure::usage(format!("{path}: cannot read: {e}; give a CSV file")))?;
+        let (text, path) = input::text(file, "a CSV file")?;
         let rows = bhive::parse(&text).map_err(|e| Failure::usage(format!("{path}: {e}")))?;
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         Ok(bhive::predict(&self.0, rows, threads))
@@ -189,8 +191,8 @@ pub fn validate(
 
 /// Mean absolute error against measured blocks, and their number. Rows that cannot be read or
 /// predicted are left out.
-pub fn error(file: &Path, machine: &str) -> Result<(f64, usize), Failure> {
-    let (outcomes, _) = Bench::new(machine)?.compare(file)?;
+pub fn error(file: &Path, machine: &Machine) -> Result<(f64, usize), Failure> {
+    let (outcomes, _) = Bench::of(machine)?.compare(file)?;
     let score = validate::Score::among(&outcomes, |_| true);
     let none = || Failure::failed(format!("{}: no block in it", file.display()));
     Ok((score.mape.ok_or_else(none)?, score.blocks))

@@ -6,6 +6,7 @@ use sim::ConfigSpec;
 use uarch::Machine;
 
 use crate::error::Failure;
+use crate::input;
 use crate::plan::Selection;
 use crate::sweep::Entries;
 
@@ -54,7 +55,7 @@ fn on_machines(
 ) -> Result<Vec<ConfigSpec>, Failure> {
     let mut machines: Vec<Machine> = Vec::new();
     for name in names {
-        let machine = Machine::find(name)?;
+        let machine = input::machine(name)?;
         if let Some(other) = machines.iter().find(|other| other.name == machine.name) {
             return Err(Failure::usage(format!(
                 "--machine {name}: a machine named {:?} is there already; give each machine file \
@@ -62,10 +63,6 @@ fn on_machines(
                 other.name
             )));
         }
-        // Rules between parameters are checked when the machine is built.
-        machine
-            .build(Choice::baseline().build()?)
-            .map_err(|error| Failure::usage(format!("machine {name}: {}", error.0)))?;
         machines.push(machine);
     }
     let mut specs: Vec<ConfigSpec> = Vec::new();

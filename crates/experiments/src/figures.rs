@@ -14,6 +14,7 @@ pub use paper::Figure;
 
 use crate::blocks;
 use crate::error::Failure;
+use crate::input;
 use crate::measure::{Settings, measure};
 use crate::monitor::Monitor;
 use crate::session::Rows;
@@ -52,7 +53,7 @@ pub struct Study {
     needs: Vec<Need>,
     settings: Settings,
     blocks: Option<PathBuf>,
-    machine: String,
+    machine: Machine,
 }
 
 impl Study {
@@ -72,16 +73,16 @@ impl Study {
                 only.join(", ")
             )));
         }
-        let machine = Machine::find(&request.machine)?;
+        let machine = input::machine(&request.machine)?;
         let settings = Settings {
             quick: request.quick,
             seeds: request.seeds.unwrap_or(if request.quick { SEEDS_QUICK } else { SEEDS }),
             recorded: request.recorded,
-            machine: if request.kernel { machine } else { machine.user_level() },
+            machine: if request.kernel { machine.clone() } else { machine.clone().user_level() },
             resume: request.resume,
         };
         let blocks = request.blocks.filter(|_| figures.contains(&Figure::Table1));
-        Ok(Self { figures, needs, settings, blocks, machine: request.machine })
+        Ok(Self { figures, needs, settings, blocks, machine })
     }
 
     /// Measures it.

@@ -1,8 +1,7 @@
 //! The malloc cache as hardware: its area, and operation streams for the RTL.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{ErrorKind, Write};
 
 use documents::{Column, Layout, Table};
 use mcache::area::{
@@ -10,39 +9,39 @@ use mcache::area::{
 };
 use mcache::ops::HEADER;
 use sim::Operations;
-use std::path::Path;
-use stream::file::FileSource;
 
 use crate::error::Failure;
+use crate::input::Recorded;
 
 /// Writes the malloc-cache operations of a recorded program, at most `max`; returns how many.
-pub fn operations(trace: &Path, output: &Path, max: Option<u64>) -> Result<u64, Failure> {
-    let mut source = FileSource::open(trace)?;
-    let path = output.display();
+pub fn operations(
+    mut recording: Recorded,
+    (mut out, path): (impl Write, &str),
+    max: Option<u64>,
+) -> Result<u64, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::failed(format!("cannot write {path}: {error}; give another --output"))
+        Failure::failed(format!("{path}: cannot be written ({error}); name another with -o"))
     };
-    let mut out = BufWriter::new(File::create(output).map_err(failed)?);
     writeln!(out, "{HEADER}").map_err(failed)?;
     let mut left = max.unwrap_or(u64::MAX);
+    if left == 0 {
+        return Ok(0);
+    }
     let mut error = None;
-    let count = Operations::read(&mut source, |op| {
+    let count = Operations::read(&mut recording, |op| {
         left -= 1;
         error = writeln!(out, "{op}").err();
         left > 0 && error.is_none()
     })?;
-    error.map_or(Ok(()), Err).and_then(|()| out.flush()).map_err(failed)?;
-    Ok(count)
+    match error.map_or(Ok(()), Err).and_then(|()| out.flush()) {
+        // A reader that has enough closes its pipe.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(failed(error)),
+        _ => Ok(count),
+    }
 }
 
 /// A table of areas; with a program's speedup in percent also the area per percent of speedup.
-pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
-    if let Some(percent) = speedup
-        && !percent.is_finite()
-    {
-        let text = format!("--speedup {percent}: must be a number of percent; try 0.5");
-        return Err(Failure::usage(text));
-    }
+pub fn area(speedup: Option<f64>) -> String {
     let Estimate { cam_um2, sram_um2, index_um2 } = PAPER;
     let mut text = format!(
         "Area of the malloc cache in um2. \"estimate\" scales the paper's CACTI figures \
@@ -93,7 +92,7 @@ pub fn area(speedup: Option<f64>) -> Result<String, Failure> {
         "\nThe paper's {PAPER_ENTRIES} entries are {share:.4} % of a Haswell core of \
          {HASWELL_CORE_MM2} mm2. How it was synthesised: docs/rtl.md."
     );
-    Ok(text)
+    text
 }
 
 /// A row: the configuration, storage, area in ASAP7, area at 28 nm and critical path; with a

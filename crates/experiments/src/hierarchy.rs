@@ -4,6 +4,7 @@ use uarch::Machine;
 use validate::hierarchy::{Row, rows, table};
 
 use crate::error::Failure;
+use crate::input;
 
 /// The chases and their machine.
 pub struct Report {
@@ -13,7 +14,7 @@ pub struct Report {
 
 /// Chases on the machine with this name or from this file.
 pub fn run(machine: &str) -> Result<Report, Failure> {
-    let machine = Machine::find(machine)?;
+    let machine = input::machine(machine)?;
     let rows = rows(&machine)?;
     Ok(Report { machine, rows })
 }

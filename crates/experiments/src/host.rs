@@ -16,6 +16,7 @@ pub use validate::host::Report;
 use validate::host::{Comparison, Family, Spread, Timed, family};
 
 use crate::error::Failure;
+use crate::input;
 use crate::micro::{self, Steps};
 use crate::monitor::Monitor;
 use crate::plan::WHOLE;
@@ -46,15 +47,12 @@ pub fn usual_processes(quick: bool) -> u32 {
 /// Compares them. Nothing is stored.
 pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> {
     let names = micro::chosen(&request.names)?;
-    if request.processes == 0 {
-        return Err(Failure::usage("--processes 0: must be at least 1"));
-    }
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let host = Family::parse(&cpuinfo);
     let mut notes = Vec::new();
     let mut machine = match (&request.machine, host.machine()) {
-        (Some(name), _) => Machine::find(name)?,
-        (None, Some(name)) => Machine::find(name)?,
+        (Some(name), _) => input::machine(name)?,
+        (None, Some(name)) => input::machine(name)?,
         (None, None) => {
             notes.push(host.unknown());
             Machine::find(family::FALLBACK)?

@@ -22,6 +22,7 @@
 //!   [`sma_study`] (scratch-pads), [`host`], [`blocks`] (which [`assemble`] makes of text) and
 //!   [`hierarchy`] (measured hardware).
 //! - [`marker_check`] follows a stream without a machine.
+//! - [`input`] reads what they need: recordings, machine files and lists, from files or stdin.
 //! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
 
 pub mod assemble;
@@ -37,6 +38,7 @@ mod fill;
 pub mod hardware;
 pub mod hierarchy;
 pub mod host;
+pub mod input;
 pub mod mallocs;
 pub mod marker_check;
 mod measure;

@@ -9,13 +9,13 @@ use documents::text::wrap;
 use markers::{Checker, Counts, Kind, Report, Spot};
 use results::text::number::{count, counted};
 use serde_json::{Value, json};
-use stream::file::FileSource;
 use stream::live::Fate;
 use stream::{CallKind, Objects, Packet, Source, StreamError};
 use symbols::{Names, Place};
 
 use crate::companion::Companion;
 use crate::error::{Ending, Failure};
+use crate::input;
 use crate::monitor::Monitor;
 use crate::record::Parameters;
 use crate::run::stop;
@@ -55,7 +55,7 @@ pub struct Checked {
 
 /// Checks a recording; with `truncated`, one that was cut short is read as far as it goes.
 pub fn recording(path: &Path, truncated: bool, monitor: &dyn Monitor) -> Result<Checked, Failure> {
-    let mut source = FileSource::open(path)?.allow_truncated(truncated);
+    let mut source = input::recording(path)?.allow_truncated(truncated);
     let header = source.header().clone();
     let (follower, error) = Follower::follow(&mut source, &header.program, monitor);
     if let Some(cut) = source.truncated() {

@@ -5,21 +5,21 @@ use std::path::Path;
 use results::Run;
 use sim::{ConfigSpec, Plan};
 use stream::StreamError;
-use stream::file::FileSource;
 
 use crate::error::Failure;
+use crate::input::{self, Recorded};
 use crate::monitor::Monitor;
 use crate::record::Parameters;
 use crate::session::{self, Finished, Rows};
 use crate::target;
 
 /// An opened recording.
-pub struct Recording(FileSource);
+pub struct Recording(Recorded);
 
 impl Recording {
     /// Opens it; with `truncated`, a recording that was cut short is read as far as it goes.
     pub fn open(path: &Path, truncated: bool) -> Result<Self, Failure> {
-        Ok(Self(FileSource::open(path)?.allow_truncated(truncated)))
+        Ok(Self(input::recording(path)?.allow_truncated(truncated)))
     }
 
     /// Simulates it.

@@ -244,32 +244,47 @@ type About<'a> = dyn Fn(&str, &str) -> String + 'a;
 
 /// The parameters as a TOML file, each with its unit and sentence as a comment.
 pub fn documented(docs: &[ParamDoc], values: &toml::Value) -> String {
+    documented_by(docs, values, &|_, declared| declared.to_owned())
+}
+
+/// The same, with the result of `about` for a key and its declared sentence.
+fn documented_by(docs: &[ParamDoc], values: &toml::Value, about: &About) -> String {
     let mut out = String::new();
-    section(docs, values, "", &mut out);
+    section((docs, values), ("", ""), about, &mut out);
     out.trim_start().to_owned()
 }
 
-fn section(docs: &[ParamDoc], values: &toml::Value, path: &str, out: &mut String) {
+/// Writes a section whose head is `[path]` and whose keys are known to `about` as `key.name`: the
+/// same, but for the indices of lists.
+fn section(
+    (docs, values): (&[ParamDoc], &toml::Value),
+    (path, key): (&str, &str),
+    about: &About,
+    out: &mut String,
+) {
     let value = |doc: &ParamDoc| values.get(doc.name).cloned();
     for doc in docs.iter().filter(|doc| doc.section.is_none()) {
         let unit = if doc.unit.is_empty() { String::new() } else { format!(" [{}]", doc.unit) };
-        comment(&format!("{}{unit}", doc.text.trim()), out);
+        let text = about(&join(key, doc.name), doc.text.trim());
+        // A file's own note may name the unit already.
+        let unit = if text.ends_with(&unit) { "" } else { &unit };
+        comment(&format!("{text}{unit}"), out);
         if let Some(value) = value(doc) {
             let _ = writeln!(out, "{} = {value}", doc.name);
         }
     }
     for doc in docs {
         let (Some(inner), Some(value)) = (doc.section, value(doc)) else { continue };
-        let path = join(path, doc.name);
+        let (path, key) = (join(path, doc.name), join(key, doc.name));
         if let (Some(known), Some(elements)) = (doc.list, value.as_array()) {
-            for element in elements {
+            for (at, element) in elements.iter().enumerate() {
                 let (text, inner) = element_docs(doc, inner, known, element);
                 begin(text, &format!("[[{path}]]"), out);
-                section(&inner, element, &path, out);
+                section((&inner, element), (&path, &format!("{key}[{at}]")), about, out);
             }
         } else {
             begin(doc.text, &format!("[{path}]"), out);
-            section(inner, &value, &path, out);
+            section((inner, &value), (&path, &key), about, out);
         }
     }
 }

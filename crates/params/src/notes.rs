@@ -61,6 +61,17 @@ impl Notes {
         crate::described_by(docs, values, &|key, declared| self.about(key, declared))
     }
 
+    /// The parameters as returned by [`crate::documented`], below the head of this file, each with
+    /// the note of this file.
+    pub fn documented(&self, docs: &[ParamDoc], values: &toml::Value) -> String {
+        let head = self.head.lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n");
+        let mut head: String = head.collect();
+        if !head.is_empty() {
+            head.push('\n');
+        }
+        head + &crate::documented_by(docs, values, &|key, declared| self.about(key, declared))
+    }
+
     /// The keys that the file sets without a comment.
     pub fn missing(&self) -> Vec<&str> {
         let without = self.keys.iter().filter(|(_, note)| note.is_empty());

@@ -105,9 +105,16 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 impl Machine {
     /// A built-in machine by name, or a file by path (a name with a slash or ending in `.toml`).
     pub fn find(name: &str) -> Result<Self, ConfigError> {
-        let machine = Self::parse(&Self::file(name)?, name)?;
-        let built_in = BUILT_IN.iter().any(|(known, _)| *known == name);
-        Ok(if built_in { machine } else { machine.named_apart(name) })
+        let text = Self::file(name)?;
+        match BUILT_IN.iter().any(|(known, _)| *known == name) {
+            true => Self::parse(&text, name),
+            false => Self::from_file(&text, name),
+        }
+    }
+
+    /// The machine of a user's file: it has a name of its own if it is no built-in machine.
+    pub fn from_file(text: &str, file: &str) -> Result<Self, ConfigError> {
+        Ok(Self::parse(text, file)?.named_apart(file))
     }
 
     /// The same machine as a user-level simulator sees it: system calls and page faults are those
@@ -150,6 +157,23 @@ impl Machine {
             doc.section = Some(self.core.kind.parameters());
         }
         all
+    }
+
+    /// The machine of a file that leaves out every value but the kind of core and the names of the
+    /// levels: what each key has by default.
+    pub fn defaults(&self) -> Result<Self, ConfigError> {
+        let mut core = toml::Table::new();
+        core.insert("kind".into(), self.core.kind.write());
+        let named = |level: &memory::LevelParams| {
+            let name = toml::Value::String(level.name.clone());
+            toml::Value::Table([("name".to_owned(), name)].into_iter().collect())
+        };
+        let mut memory = toml::Table::new();
+        let levels = self.memory.level.iter().map(named).collect();
+        memory.insert("level".into(), toml::Value::Array(levels));
+        let sections = [("core", core), ("memory", memory)];
+        let table = sections.map(|(name, table)| (name.to_owned(), toml::Value::Table(table)));
+        Self::read(&toml::Value::Table(table.into_iter().collect()), "")
     }
 
     /// The configuration as a machine file, every value with its unit and source.

@@ -3,28 +3,30 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-use super::common::Format;
+use super::common::{Format, PlaceArgs};
 use super::numbers::{iterations, lines, processes, repeats, seed};
 
 /// `mallacc block`.
 #[derive(Debug, Args)]
 pub struct BlockArgs {
-    /// Machine code in hexadecimal, or `-` for a list on standard input, one block a line
+    /// Machine code in hexadecimal, or `-` for a list on stdin, one block a line
     #[arg(required_unless_present = "asm", value_name = "HEX")]
     pub blocks: Vec<String>,
     /// A block in assembly language, instructions separated by `;` or new lines; `@FILE` reads a
-    /// file, `-` standard input
+    /// file, `-` stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub asm: Vec<String>,
     /// How operands are written in --asm
     #[arg(long, value_enum, default_value = "intel", requires = "asm")]
     pub syntax: AsmSyntax,
-    /// The machine: a name or a file
+    /// The machine: a name or a file, `-` being stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
     /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// Print a line for each uop with its event cycles
     #[arg(long)]
     pub timeline: bool,
@@ -65,12 +67,14 @@ pub enum Validate {
 /// `mallacc validate memory`.
 #[derive(Debug, Args)]
 pub struct ValidateMemoryArgs {
-    /// The machine: a name or a file
+    /// The machine: a name or a file, `-` being stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
     /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// `mallacc validate host`.
@@ -79,12 +83,14 @@ pub struct ValidateHostArgs {
     /// Which microbenchmarks [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// The machine: a name or a file [default: the host's core family]
+    /// The machine: a name or a file, `-` being stdin [default: the host's core family]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// Iterations in each repeat [default: 32768, with --quick 2048]
     #[arg(long, value_name = "N", value_parser = iterations, allow_hyphen_values = true)]
     pub iterations: Option<u64>,
@@ -106,14 +112,16 @@ pub struct ValidateHostArgs {
 /// `mallacc validate blocks`.
 #[derive(Debug, Args)]
 pub struct ValidateBlocksArgs {
-    /// The measurements
+    /// The measurements; `-` is stdin
     pub file: PathBuf,
-    /// The machine: a name or a file
+    /// The machine: a name or a file, `-` being stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
     /// Format of the results
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// Also list the N blocks with the largest errors
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = lines,
           allow_hyphen_values = true)]

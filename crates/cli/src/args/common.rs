@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::numbers::{first_seed, seeds};
+use crate::place::{Place, Stream};
 
 /// Where runs are stored.
 pub const STORE: &str = "mallacc.db";
@@ -26,7 +27,7 @@ pub struct SimulationArgs {
     /// Add Mallacc and the limit study with only one of their parts at a time
     #[arg(long)]
     pub ablations: bool,
-    /// A machine (`mallacc machines`) or a machine file; repeatable
+    /// A machine (`mallacc machines`) or a machine file, `-` being stdin; repeatable
     #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
     pub machines: Vec<String>,
     /// Only warm caches and predictors for the first N instructions
@@ -90,8 +91,8 @@ pub struct ReportArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the report to a file instead of the terminal
-    #[arg(long, value_name = "FILE")]
+    /// Write the report to a file; `-` is stdout
+    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show every section: histogram, CPI stack, caches, predictors
     #[arg(long)]
@@ -118,6 +119,21 @@ impl Default for ReportArgs {
             store: STORE.into(),
             no_store: true,
         }
+    }
+}
+
+/// Where a document goes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PlaceArgs {
+    /// Write to a file; `-` is stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+impl PlaceArgs {
+    /// The place, opened.
+    pub fn open(&self) -> Result<Place, Failure> {
+        Place::open(self.output.as_deref(), Stream::Stdout)
     }
 }
 

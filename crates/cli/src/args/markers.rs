@@ -6,7 +6,7 @@ use experiments::{Failure, workload};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::common::{Format, Size};
+use super::common::{Format, PlaceArgs, Size};
 
 /// `mallacc check-markers`.
 #[derive(Debug, Args)]
@@ -14,9 +14,8 @@ pub struct CheckMarkersArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the report to a file instead of stdout
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// Accept a truncated recording up to where it ends
     #[arg(long)]
     pub allow_truncated: bool,
@@ -35,7 +34,7 @@ pub struct CheckMarkersArgs {
     /// Size of the workload
     #[arg(long, value_enum, default_value_t = Size::Full, requires = "workload")]
     pub size: Size,
-    /// A recording
+    /// A recording, `-` being stdin
     #[arg(value_name = "TRACE", required_unless_present_any = ["workload", "command"])]
     pub trace: Option<PathBuf>,
     /// The program and its arguments

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 mod blocks;
+mod catalogue;
 mod common;
 mod markers;
 mod numbers;
@@ -14,7 +15,8 @@ mod sma;
 pub use blocks::{
     AsmSyntax, BlockArgs, Validate, ValidateBlocksArgs, ValidateHostArgs, ValidateMemoryArgs,
 };
-pub use common::{Format, ReportArgs};
+pub use catalogue::{MachineFormat, MachinesArgs};
+pub use common::{Format, PlaceArgs, ReportArgs};
 pub use markers::CheckMarkersArgs;
 pub use paper::{Form, PaperArgs};
 pub use runs::{
@@ -148,26 +150,26 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
     /// List accelerators and their parameters
     #[command(after_help = "Example:
   mallacc accelerators")]
-    Accelerators,
+    Accelerators(PlaceArgs),
     /// List machines, or show all parameters of one
     #[command(after_help = "Examples:
   mallacc machines
   mallacc machines haswell
-  mallacc machines ./mine.toml")]
-    Machines {
-        /// A machine, or a machine file
-        name: Option<String>,
-    },
+  mallacc machines ./mine.toml
+  mallacc machines haswell --format toml -o mine.toml     a machine file to edit")]
+    Machines(MachinesArgs),
     /// List the workloads that come with mallacc
     #[command(after_help = "Example:
   mallacc run --workload perl --size small")]
-    Workloads,
+    Workloads(PlaceArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:
   mallacc completions bash > ~/.local/share/bash-completion/completions/mallacc")]
     Completions {
         /// Which shell
         shell: Shell,
+        #[command(flatten)]
+        place: PlaceArgs,
     },
 }
 

@@ -31,7 +31,7 @@ pub struct PaperArgs {
     /// Basic blocks measured on a Haswell, for Table 1 (in the form of `mallacc validate blocks`)
     #[arg(long, value_name = "FILE.csv")]
     pub blocks: Option<PathBuf>,
-    /// The machine: a name or a file
+    /// The machine: a name or a file, `-` being stdin
     #[arg(long, value_name = "NAME|FILE", default_value = "haswell")]
     pub machine: String,
     /// Include the operating system's time (page faults, system calls), which the paper's
@@ -44,7 +44,7 @@ pub struct PaperArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Form::Table)]
     pub format: Form,
-    /// Write the report to a file instead of the terminal
+    /// Write the report to a file; `-` is stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Suppress progress

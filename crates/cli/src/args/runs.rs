@@ -6,7 +6,7 @@ use experiments::sweep::Entries;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use super::common::{Format, ProgramArgs, ReportArgs, STORE, SimulationArgs};
+use super::common::{Format, PlaceArgs, ProgramArgs, ReportArgs, STORE, SimulationArgs};
 use super::numbers::{iterations, percent, repeats, seed};
 
 /// `mallacc run`.
@@ -27,7 +27,7 @@ pub struct RunArgs {
 /// `mallacc record`.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The file to write
+    /// The file to write (not `-`: stdout is the program's)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// No progress and no summary
@@ -40,11 +40,14 @@ pub struct RecordArgs {
 /// `mallacc operations`.
 #[derive(Debug, Args)]
 pub struct OperationsArgs {
-    /// The recording
+    /// The recording; `-` is stdin
     pub trace: PathBuf,
-    /// The file to write
+    /// The file to write; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Accept a truncated recording up to where it ends
+    #[arg(long)]
+    pub allow_truncated: bool,
     /// Extract at most N operations (k, M and G multiply)
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub max: Option<u64>,
@@ -56,12 +59,14 @@ pub struct AreaArgs {
     /// A program speedup in percent; adds the area per percent of it
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_hyphen_values = true)]
     pub speedup: Option<f64>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// `mallacc replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The recording
+    /// The recording; `-` is stdin
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
     /// Accept a truncated recording up to where it ends
@@ -105,6 +110,8 @@ pub struct MicroArgs {
 /// `mallacc list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// The store
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
@@ -122,9 +129,8 @@ pub struct ShowArgs {
     /// Show every section
     #[arg(long)]
     pub detail: bool,
-    /// Write to a file instead of the terminal
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     /// The store
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,

@@ -9,7 +9,7 @@ use super::numbers::subsets;
 /// `mallacc record-mallocs`.
 #[derive(Debug, Args)]
 pub struct RecordMallocsArgs {
-    /// The file to write
+    /// The file to write (not `-`: stdout is the program's)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// No summary
@@ -44,7 +44,7 @@ pub struct SmaStudyArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
     pub format: StudyFormat,
-    /// Write the report to a file
+    /// Write the report to a file; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

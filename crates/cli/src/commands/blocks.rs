@@ -1,19 +1,19 @@
 //! `mallacc block` and `mallacc validate blocks`: basic blocks on the core model.
 
-use std::fs;
-use std::io::Read as _;
+use std::path::Path;
 
-use experiments::Failure;
 use experiments::assemble::{Syntax, assemble};
 use experiments::blocks::{self, Bench};
+use experiments::{Failure, input};
 
 use crate::args::{AsmSyntax, BlockArgs, Format, ValidateBlocksArgs};
 use crate::error::Done;
-use crate::output::{Stream, print};
+use crate::output::{Place, Stream};
 
 /// `mallacc block`. A bad block is reported and does not stop the others; the exit status is then
 /// not 0.
 pub fn block(args: &BlockArgs) -> Done {
+    let place = args.place.open()?;
     let bench = Bench::new(&args.machine)?;
     let mut list = list(&args.blocks)?;
     list.extend(assembled(args)?);
@@ -28,8 +28,7 @@ pub fn block(args: &BlockArgs) -> Done {
     if let Some(path) = &args.html
         && let Some(page) = predictions.page()?
     {
-        fs::write(path, page)
-            .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?;
+        Place::open(Some(path), Stream::Stdout)?.write(&page)?;
     }
     let mut out = match args.format {
         Format::Json => predictions.json(),
@@ -39,26 +38,20 @@ pub fn block(args: &BlockArgs) -> Done {
     if args.timeline {
         out += &predictions.timelines()?;
     }
-    print(Stream::Stdout, &out)?;
+    place.write(&out)?;
     Ok(u8::from(!predictions.failed.is_empty()))
 }
 
 /// The blocks in assembly language, as machine code in hexadecimal.
 fn assembled(args: &BlockArgs) -> Result<Vec<String>, Failure> {
-    if args.asm.iter().chain(&args.blocks).filter(|text| *text == "-").count() > 1 {
-        return Err(Failure::usage("`-` is named twice; standard input can be read once"));
-    }
     let syntax = match args.syntax {
         AsmSyntax::Intel => Syntax::Intel,
         AsmSyntax::Att => Syntax::Att,
     };
     let block = |argument: &String| {
         let text = match argument.strip_prefix('@') {
-            Some(file) => fs::read_to_string(file).map_err(|e| {
-                Failure::usage(format!("--asm @{file}: cannot read: {e}; give a text file"))
-            })?,
-            None if argument == "-" => standard_input()?,
-            None => argument.clone(),
+            None if argument != "-" => argument.clone(),
+            file => input::text(Path::new(file.unwrap_or("-")), "assembly language")?.0,
         };
         let code = assemble(&text, syntax)?;
         if code.is_empty() {
@@ -69,21 +62,13 @@ fn assembled(args: &BlockArgs) -> Result<Vec<String>, Failure> {
     args.asm.iter().map(block).collect()
 }
 
-fn standard_input() -> Result<String, Failure> {
-    let mut input = String::new();
-    std::io::stdin()
-        .read_to_string(&mut input)
-        .map_err(|e| Failure::failed(format!("standard input: cannot read: {e}")))?;
-    Ok(input)
-}
-
 /// The named blocks; `-` stands for the lines of standard input.
 fn list(blocks: &[String]) -> Result<Vec<String>, Failure> {
     let mut list = Vec::new();
     for text in blocks {
         if text == "-" {
-            let input = standard_input()?;
-            list.extend(input.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned));
+            let (text, _) = input::text(Path::new(text), "a list of blocks")?;
+            list.extend(text.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned));
         } else {
             list.push(text.clone());
         }
@@ -93,6 +78,7 @@ fn list(blocks: &[String]) -> Result<Vec<String>, Failure> {
 
 /// `mallacc validate blocks`.
 pub fn validate(args: &ValidateBlocksArgs) -> Done {
+    let place = args.place.open()?;
     let category = args.category.as_deref();
     let report = blocks::validate(&args.machine, &args.file, args.worst, category)?;
     let out = match args.format {
@@ -100,7 +86,7 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
         Format::Json => report.json(),
         Format::Csv => report.csv(),
     };
-    print(Stream::Stdout, &out)?;
+    place.write(&out)?;
     if args.format == Format::Csv {
         // The other formats list them themselves.
         for error in &report.left_out {

@@ -5,7 +5,6 @@ use experiments::micro::Steps;
 
 use crate::args::{Format, ValidateHostArgs};
 use crate::error::Done;
-use crate::output::{Stream, print};
 use crate::terminal::Terminal;
 
 /// Runs the command. It only reports; the exit status does not depend on the outcome.
@@ -21,12 +20,13 @@ pub fn run(args: &ValidateHostArgs) -> Done {
         },
         processes: args.processes.unwrap_or(host::usual_processes(args.quick)),
     };
+    let place = args.place.open()?;
     let report = host::run(&request, &Terminal::new(true))?;
     let text = match args.format {
         Format::Table => report.text(),
         Format::Csv => report.csv(),
         Format::Json => report.json(),
     };
-    print(Stream::Stdout, &text)?;
+    place.write_measured(&text)?;
     Ok(0)
 }

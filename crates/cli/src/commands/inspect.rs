@@ -7,9 +7,9 @@ use results::store::Store;
 use results::text;
 use std::fmt::Write as _;
 
-use crate::args::{Cli, ListArgs, ReportArgs, ShowArgs};
+use crate::args::{Cli, ListArgs, MachineFormat, MachinesArgs, PlaceArgs, ReportArgs, ShowArgs};
 use crate::error::Done;
-use crate::output::{Output, Stream, print, style};
+use crate::output::{Output, Stream, style_at};
 
 /// `mallacc list`.
 pub fn list(args: &ListArgs) -> Done {
@@ -17,7 +17,9 @@ pub fn list(args: &ListArgs) -> Done {
     if runs.is_empty() {
         return Err(no_runs(&args.store));
     }
-    print(Stream::Stdout, &text::list(&runs, &style(Stream::Stdout)))?;
+    let place = args.place.open()?;
+    let text = text::list(&runs, &style_at(&place));
+    place.write(&text)?;
     Ok(0)
 }
 
@@ -39,43 +41,50 @@ pub fn show(args: &ShowArgs) -> Done {
     let run = store.load(id)?;
     let report = ReportArgs {
         format: args.format,
-        output: args.output.clone(),
+        output: args.place.output.clone(),
         detail: args.detail,
         ..ReportArgs::default()
     };
-    Output::open(&report, Stream::Stdout)?.run(&run)?;
+    let output = Output::open(&report, Stream::Stdout)?;
+    let document = output.document(&run);
+    output.stored(&document)?;
     Ok(0)
 }
 
 /// `mallacc accelerators`.
-pub fn accelerators() -> Done {
-    print(Stream::Stdout, &catalogue::accelerators())?;
+pub fn accelerators(place: &PlaceArgs) -> Done {
+    place.open()?.write(&catalogue::accelerators())?;
     Ok(0)
 }
 
 /// `mallacc machines`.
-pub fn machines(name: Option<&str>) -> Done {
-    print(Stream::Stdout, &catalogue::machines(name)?)?;
+pub fn machines(args: &MachinesArgs) -> Done {
+    let text = match (args.name.as_deref(), args.format) {
+        (None, _) => catalogue::machines(),
+        (Some(name), MachineFormat::Table) => catalogue::machine(name)?,
+        (Some(name), MachineFormat::Toml) => catalogue::machine_as_toml(name)?,
+    };
+    args.place.open()?.write(&text)?;
     Ok(0)
 }
 
 /// `mallacc workloads`.
-pub fn workloads() -> Done {
+pub fn workloads(place: &PlaceArgs) -> Done {
     let mut text = String::new();
     for workload in workload::list()? {
         let packages = workload.packages.join(" ");
         let _ = writeln!(text, "{:17} {} (needs {packages})", workload.name, workload.description);
     }
     text += "\nRun one with: mallacc run --workload NAME [--size small]\n";
-    print(Stream::Stdout, &text)?;
+    place.open()?.write(&text)?;
     Ok(0)
 }
 
 /// `mallacc completions`.
-pub fn completions(shell: Shell) -> Done {
+pub fn completions(shell: Shell, place: &PlaceArgs) -> Done {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mallacc", &mut text);
     let text = String::from_utf8(text).map_err(|_| Failure::failed("completions are not text"))?;
-    print(Stream::Stdout, &text)?;
+    place.open()?.write(&text)?;
     Ok(0)
 }

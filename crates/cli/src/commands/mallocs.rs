@@ -6,6 +6,7 @@ use results::Exit;
 
 use crate::args::RecordMallocsArgs;
 use crate::error::{Done, passed_on};
+use crate::place::file_beside_stdout;
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -13,6 +14,7 @@ pub fn run(args: &RecordMallocsArgs) -> Done {
     let Some((name, rest)) = args.command.split_first() else {
         return Err(Failure::usage("no program given; try: mallacc record-mallocs -o t.amt -- ls"));
     };
+    file_beside_stdout(&args.output)?;
     let recorded = record((name, rest), &args.output, &Terminal::new(args.quiet))?;
     if args.quiet {
         return Ok(passed_on(recorded.ending));

@@ -2,29 +2,22 @@
 
 use experiments::marker_check;
 
-use crate::args::{CheckMarkersArgs, Format, ReportArgs};
+use crate::args::{CheckMarkersArgs, Format};
 use crate::error::{Done, FAILED, VIOLATION, passed_on};
-use crate::output::{Output, Stream, style};
+use crate::output::style_at;
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub fn run(args: &CheckMarkersArgs) -> Done {
     let terminal = Terminal::new(args.quiet);
-    let report =
-        ReportArgs { format: args.format, output: args.output.clone(), ..ReportArgs::default() };
-    let (output, checked) = match &args.trace {
-        Some(path) => {
-            let output = Output::open(&report, Stream::Stdout)?;
-            (output, marker_check::recording(path, args.allow_truncated, &terminal)?)
-        }
-        None => {
-            let target = args.target()?;
-            let output = Output::open(&report, Stream::Stdout)?;
-            (output, marker_check::program(target, &terminal)?)
-        }
+    let place = args.place.open()?;
+    let width = style_at(&place).width;
+    let checked = match &args.trace {
+        Some(path) => marker_check::recording(path, args.allow_truncated, &terminal)?,
+        None => marker_check::program(args.target()?, &terminal)?,
     };
-    output.text(&match args.format {
-        Format::Table => checked.text(style(Stream::Stdout).width),
+    place.write_measured(&match args.format {
+        Format::Table => checked.text(width),
         Format::Json => checked.json(),
         Format::Csv => checked.csv(),
     })?;

@@ -4,16 +4,16 @@ use experiments::hierarchy;
 
 use crate::args::{Format, ValidateMemoryArgs};
 use crate::error::Done;
-use crate::output::{Stream, print};
 
 /// Runs the command. It only reports; a figure that differs is a row, not a failure.
 pub fn run(args: &ValidateMemoryArgs) -> Done {
+    let place = args.place.open()?;
     let report = hierarchy::run(&args.machine)?;
     let text = match args.format {
         Format::Table => report.text(),
         Format::Csv => report.csv(),
         Format::Json => report.json(),
     };
-    print(Stream::Stdout, &text)?;
+    place.write(&text)?;
     Ok(0)
 }

@@ -5,13 +5,13 @@ use experiments::figures::{self, Study};
 
 use crate::args::{Form, PaperArgs};
 use crate::error::{Done, FAILED, SIGNALLED};
-use crate::output::{self, Stream, print};
+use crate::output::{self, Place, Stream};
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub fn run(args: &PaperArgs) -> Done {
     if args.list {
-        print(Stream::Stdout, &figures::list())?;
+        Place::open(args.output.as_deref(), Stream::Stdout)?.write(&figures::list())?;
         return Ok(0);
     }
     let study = Study::new(args.request())?;

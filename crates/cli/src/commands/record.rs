@@ -5,10 +5,12 @@ use results::Exit;
 
 use crate::args::RecordArgs;
 use crate::error::{Done, passed_on};
+use crate::place::file_beside_stdout;
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub fn run(args: &RecordArgs) -> Done {
+    file_beside_stdout(&args.output)?;
     let target = args.program.target()?;
     let recorded = record::record(target, &args.output, &Terminal::new(args.quiet))?;
     let path = args.output.display();

@@ -1,15 +1,14 @@
 //! `mallacc report`: stored runs as one page.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 use experiments::Failure;
 use results::Run;
 use results::store::Store;
 
-use crate::args::{PageArgs, ReportArgs};
+use crate::args::PageArgs;
 use crate::error::Done;
-use crate::output::{Output, Stream, print};
+use crate::output::{Place, Stream, print};
 
 /// A page with more runs than this is too long to read and too large for a phone to open.
 const RUNS_MAX: usize = 64;
@@ -28,12 +27,12 @@ pub fn run(args: &PageArgs) -> Done {
     let ids = chosen(&there, &args.runs)?;
     let runs: Vec<Run> = ids.into_iter().map(|id| store.load(id)).collect::<Result<_, _>>()?;
     let page = ::report::page(&runs);
-    if args.output == Path::new("-") {
-        print(Stream::Stdout, &page)?;
+    let place = Place::open(Some(&args.output), Stream::Stdout)?;
+    let is_file = place.stream().is_none();
+    place.write(&page)?;
+    if !is_file {
         return Ok(0);
     }
-    let place = ReportArgs { output: Some(args.output.clone()), ..ReportArgs::default() };
-    Output::open(&place, Stream::Stdout)?.text(&page)?;
     let what = if runs.len() == 1 { "1 run".into() } else { format!("{} runs", runs.len()) };
     print(Stream::Stderr, &format!("{}: {what}, open it in a browser\n", args.output.display()))?;
     Ok(0)

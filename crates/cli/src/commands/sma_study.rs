@@ -1,13 +1,10 @@
 //! `mallacc sma-study`: scratch-pad allocators on subsets of recorded traces.
 
-use std::fs;
-
-use experiments::Failure;
 use experiments::sma_study::{self, Request};
 
 use crate::args::{SmaStudyArgs, StudyFormat};
 use crate::error::Done;
-use crate::output::{Stream, print};
+use crate::output::{Place, Stream};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -20,6 +17,7 @@ pub fn run(args: &SmaStudyArgs) -> Done {
         quick: args.quick,
         cycles: !args.no_cycles,
     };
+    let place = Place::open(args.output.as_deref(), Stream::Stdout)?;
     let report = sma_study::run(&request, &Terminal { line: false, steps: true })?;
     let text = match args.format {
         StudyFormat::Text => report.text(),
@@ -27,12 +25,6 @@ pub fn run(args: &SmaStudyArgs) -> Done {
         StudyFormat::Csv => report.csv(),
         StudyFormat::Markdown => report.markdown(),
     };
-    match &args.output {
-        None => print(Stream::Stdout, &text)?,
-        Some(path) => fs::write(path, text).map_err(|error| {
-            let path = path.display();
-            Failure::failed(format!("{path}: cannot be written ({error}); name another with -o"))
-        })?,
-    }
+    place.write_measured(&text)?;
     Ok(0)
 }

@@ -2,8 +2,11 @@
 
 #![allow(dead_code)]
 
+use results::store::Store;
+use results::{Configuration, Exit, Role, Run};
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -60,6 +63,43 @@ impl Bench {
 
     pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
         self.command(args).output().unwrap()
+    }
+
+    /// Runs with this on stdin.
+    pub fn fed<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Output {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that fails early closes its end.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    /// Puts a small finished run of each program into the default store.
+    pub fn store(&self, programs: &[&str]) {
+        let mut store = Store::open(&self.path("mallacc.db")).unwrap();
+        for program in programs {
+            let configuration = |name: &str, role, cycles| Configuration {
+                name: name.into(),
+                role,
+                machine: "haswell".into(),
+                cycles,
+                instructions: 1_000,
+                ..Configuration::default()
+            };
+            let all = [
+                configuration("baseline", Role::Baseline, 800),
+                configuration("limit", Role::Limit, 700),
+            ];
+            let run = Run {
+                program: (*program).into(),
+                exit: Some(Exit::Code(0)),
+                configurations: all.to_vec(),
+                complete: true,
+                ..Run::default()
+            };
+            store.save(&run).unwrap();
+        }
     }
 
     /// Runs a command that must fail; returns its one sentence.
