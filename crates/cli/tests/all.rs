@@ -8,6 +8,7 @@ mod common;
 mod copied;
 mod end_to_end;
 mod errors;
+mod exit_status;
 mod markers;
 mod paper;
 mod places;

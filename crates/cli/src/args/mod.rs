@@ -3,6 +3,8 @@
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::error;
+
 mod blocks;
 mod catalogue;
 mod common;
@@ -34,15 +36,11 @@ Examples:
   mallacc micro tp_small --entries 2..32         speedup against the size of the malloc cache
   mallacc list                                   earlier runs
   mallacc show 3 --detail                        everything about run 3
-  mallacc report 3 -o run3.html                  … as a page with charts
-
-Exit status: the program's own (128 + N when signal N killed it); 2 wrong usage or configuration,
-3 a malloc cache returned a wrong pointer, 125 mallacc failed, 126 the program cannot be executed,
-127 it was not found, 130 Ctrl-C.";
+  mallacc report 3 -o run3.html                  … as a page with charts";
 
 /// What would hardware help for malloc buy your program?
 #[derive(Debug, Parser)]
-#[command(name = "mallacc", version, after_help = EXAMPLES)]
+#[command(name = "mallacc", version, after_help = format!("{EXAMPLES}\n\n{}", error::help()))]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -7,7 +7,7 @@ use experiments::blocks::{self, Bench};
 use experiments::{Failure, input};
 
 use crate::args::{AsmSyntax, BlockArgs, Format, ValidateBlocksArgs};
-use crate::error::Done;
+use crate::error::{Done, PARTLY};
 use crate::output::{Place, Stream};
 
 /// `mallacc block`. A bad block is reported and does not stop the others; the exit status is then
@@ -39,7 +39,7 @@ pub fn block(args: &BlockArgs) -> Done {
         out += &predictions.timelines()?;
     }
     place.write(&out)?;
-    Ok(u8::from(!predictions.failed.is_empty()))
+    Ok(if predictions.failed.is_empty() { 0 } else { PARTLY })
 }
 
 /// The blocks in assembly language, as machine code in hexadecimal.
@@ -93,5 +93,5 @@ pub fn validate(args: &ValidateBlocksArgs) -> Done {
             eprintln!("mallacc: {}: {error}", args.file.display());
         }
     }
-    Ok(u8::from(!report.left_out.is_empty()))
+    Ok(if report.left_out.is_empty() { 0 } else { PARTLY })
 }
