@@ -74,6 +74,19 @@ fn tp_small_is_fast_and_mallacc_makes_it_faster() {
     // The project's target: 18 cycles for a fast-path malloc, within 25 %.
     assert!((cycles(0) - 18.0).abs() <= 0.25 * 18.0, "{} cycles per malloc", cycles(0));
     check_run(run);
+    // Each class that was used has a size, which holds what was requested.
+    let map = |name: &str| -> Vec<(u64, u64)> {
+        let object = run["configurations"][0][name].as_object().unwrap().iter();
+        object.map(|(key, value)| (key.parse().unwrap(), value.as_u64().unwrap())).collect()
+    };
+    let (classes, bytes) = (map("size_classes"), map("class_bytes"));
+    let numbers = |map: &[(u64, u64)]| map.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+    assert_eq!(numbers(&classes), numbers(&bytes));
+    let requested = map("requested_sizes");
+    let largest = requested.iter().map(|(size, _)| *size).max().unwrap();
+    let smallest = requested.iter().map(|(size, _)| *size).min().unwrap();
+    assert!(bytes.iter().any(|(_, bytes)| *bytes >= largest), "{bytes:?}");
+    assert!(bytes.iter().all(|(_, bytes)| *bytes >= smallest), "{bytes:?}");
     // Four size classes: every lookup hits once each class has been seen.
     assert_eq!(number(run, "configurations/2/malloc_cache/lookup_misses"), 0);
 }

@@ -1,5 +1,5 @@
-//! Each exit status of the table in `docs/usage.md` is produced here; one that is added without a way
-//! to produce it fails.
+//! Each exit status of the table in `docs/usage.md` is produced here; one that is added without a
+//! way to produce it fails.
 
 use crate::common::{Bench, have, live, root};
 use std::io::Read as _;
@@ -138,7 +138,7 @@ fn the_help_names_the_same_statuses() {
 
 #[test]
 fn a_recorders_status_is_the_programs() {
-    if !have("sh") || launch::paths::recorder().is_err() {
+    if !have("sh") || launch::products::RECORDER.find().is_err() {
         return skips::without_tool("libmallacc_recorder.so is not built; run make");
     }
     let bench = Bench::new();

@@ -146,7 +146,15 @@ impl Cache {
         self.array.set_prefetched(entry, prefetch);
         self.statistics.prefetches += u64::from(prefetch);
         self.statistics.evictions += u64::from(victim.is_some());
+        self.statistics.prefetches_unused += u64::from(victim.is_some_and(|gone| gone.prefetched));
         (entry, victim)
+    }
+
+    /// Gives up a line because another level does; true if it held newer data.
+    pub(crate) fn give_up(&mut self, line: u64) -> bool {
+        let Some(gone) = self.array.remove(line) else { return false };
+        self.statistics.prefetches_unused += u64::from(gone.prefetched);
+        gone.dirty
     }
 }
 

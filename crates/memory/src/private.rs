@@ -245,9 +245,9 @@ impl Private {
     /// Evicts from every inner cache what leaves an inclusive level; true if one of them held newer
     /// data.
     fn leave_inner(&mut self, shared: &mut Shared, level: usize, line: u64) -> bool {
-        let dirty = |cache: &mut Cache| cache.array.remove(line).is_some_and(|victim| victim.dirty);
-        let first = dirty(&mut self.l1d) | dirty(&mut self.l1i);
-        (0..level).fold(first, |any, inner| any | dirty(Beyond(inner).cache(self, shared)))
+        let first = self.l1d.give_up(line) | self.l1i.give_up(line);
+        let inner = |inner| Beyond(inner).cache(self, shared).give_up(line);
+        (0..level).map(inner).fold(first, |any, dirty| any | dirty)
     }
 
     /// Writes a dirty line back to a level, allocating an entry if the level does not have it. An

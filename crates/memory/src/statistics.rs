@@ -33,12 +33,14 @@ counters! {
     prefetches_late: Lines [since(2)],
     /// Lines that made room for another.
     evictions: Lines [since(2)],
+    /// Prefetched lines that left without having been used.
+    prefetches_unused: Lines [since(3)],
     /// Share of the demand accesses that hit.
     hit_rate: Fraction = "hits / accesses" [hit_rate()],
     /// Demand misses per 1,000 instructions.
     mpki: PerThousandInstructions = "1000 * (misses / core.instructions)" [miss_rate()],
-    /// Share of the prefetched lines that were used.
-    prefetch_accuracy: Fraction = "prefetch_hits / prefetches",
+    /// Share of the prefetched lines that were used, of those that were either used or lost.
+    prefetch_accuracy: Fraction = "prefetch_hits / (prefetch_hits + prefetches_unused)",
 }
 
 counters! {

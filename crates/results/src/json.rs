@@ -26,6 +26,7 @@ pub fn value(run: &Run) -> Json {
     let mut put = |name: &str, value: Json| object.insert(name.to_owned(), value);
     put("format_version", json!(VERSION));
     put("id", json!(run.id));
+    put("label", json!(run.label));
     put("program", json!(run.program));
     put("args", json!(run.args));
     put("started", json!(run.started));
@@ -99,6 +100,7 @@ fn configuration(run: &Run, item: &Configuration) -> Json {
     }
     groups(&mut object, run, item);
     object.insert("size_classes".into(), json!(item.size_classes));
+    object.insert("class_bytes".into(), json!(item.class_bytes));
     object.insert("requested_sizes".into(), json!(item.requested_sizes));
     object.insert("call_sites".into(), json!(item.call_sites));
     Json::Object(object)

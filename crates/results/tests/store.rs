@@ -89,12 +89,13 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
         vec((0..8_usize, counter()), 0..40),
         btree_map(counter(), counter(), 0..5),
         btree_map(counter(), counter(), 0..5),
+        btree_map(counter(), counter(), 0..5),
         vec(option::of(0.0..1.0e9_f64), 4),
         vec((option::of(word()), counter(), counter(), counter()), 0..4),
     );
     (head, lists, machine(), vec(points(), 2)).prop_map(|(head, lists, counted, mut points)| {
         let (machine, accelerator, resolved_machine, parameters, n) = head;
-        let (calls, size_classes, requested_sizes, stated, sites) = lists;
+        let (calls, size_classes, class_bytes, requested_sizes, stated, sites) = lists;
         let site = |(place, calls, bytes, cycles)| CallSite { place, calls, bytes, cycles };
         let mut configuration = Configuration {
             name: String::new(),
@@ -108,6 +109,7 @@ fn configuration() -> impl Strategy<Value = (Configuration, Schema)> {
             uops: n[2],
             allocator_cycles: n[3],
             size_classes,
+            class_bytes,
             requested_sizes,
             call_sites: sites.into_iter().map(site).collect(),
             counted: counted.values(),
@@ -140,7 +142,7 @@ fn run() -> impl Strategy<Value = Run> {
         population: n[4],
     }));
     let texts = (
-        (word(), vec(word(), 0..4), option::of(word())),
+        (word(), vec(word(), 0..4), option::of(word()), option::of(word())),
         (word(), vec(word(), 0..3), option::of(word())),
     );
     let numbers = (
@@ -154,7 +156,8 @@ fn run() -> impl Strategy<Value = Run> {
         (any::<bool>(), any::<bool>(), any::<bool>(), exit, sampling, option::of(counter()));
     (texts, numbers, flags, vec(configuration(), 0..4)).prop_map(
         |(texts, (started, seed, host_seconds, n, markers), flags, configurations)| {
-            let ((program, args, git_revision), (tool_version, warnings, unmeasured)) = texts;
+            let ((program, args, git_revision, label), (tool_version, warnings, unmeasured)) =
+                texts;
             let (deterministic, roi, complete, exit, sampling, max) = flags;
             let schemas = configurations.iter().map(|(_, schema)| schema);
             let schema = schemas.fold(Schema::default(), |all, one| all.merged(one));
@@ -164,6 +167,7 @@ fn run() -> impl Strategy<Value = Run> {
             };
             Run {
                 id: None,
+                label,
                 program,
                 args,
                 started,

@@ -164,7 +164,7 @@ fn a_store_of_version_1_is_brought_up_to_date_and_keeps_its_runs() {
     drop(store);
     let connection = Connection::open(&path).unwrap();
     let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
-    assert_eq!(count("SELECT user_version FROM pragma_user_version"), 5);
+    assert_eq!(count("SELECT user_version FROM pragma_user_version"), 6);
     assert_eq!(count("SELECT count(*) FROM declarations"), 1, "runs {first} and {second} share it");
     assert_eq!(count("SELECT count(*) FROM runs WHERE declarations IS NULL"), 1);
 }

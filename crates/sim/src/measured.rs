@@ -62,6 +62,7 @@ impl Measured {
             calls: totals.calls.clone(),
             allocator_cycles: totals.allocator_cycles,
             size_classes: totals.size_classes.clone(),
+            class_bytes: totals.class_bytes.clone(),
             requested_sizes: totals.requested_sizes.clone(),
             samples: if sampled { self.points.clone() } else { Vec::new() },
             phases: if sampled { Vec::new() } else { self.phases.clone() },

@@ -15,6 +15,8 @@ pub struct Totals {
     pub calls: PerKind<CallStats>,
     /// Allocations by size class.
     pub size_classes: BTreeMap<u64, u64>,
+    /// Bytes of a block of each of these classes.
+    pub class_bytes: BTreeMap<u64, u64>,
     /// Allocations by requested size.
     pub requested_sizes: BTreeMap<u64, u64>,
     /// Cycles inside calls.
@@ -46,7 +48,9 @@ impl Totals {
             if call.kind.allocates() {
                 caller.bytes = caller.bytes.saturating_add(call.argument);
                 if let Some(class) = call.class {
-                    *self.size_classes.entry(u64::from(class)).or_default() += 1;
+                    let number = u64::from(class.number);
+                    *self.size_classes.entry(number).or_default() += 1;
+                    self.class_bytes.entry(number).or_insert(class.bytes);
                 }
                 *self.requested_sizes.entry(call.argument).or_default() += 1;
             }

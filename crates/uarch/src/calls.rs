@@ -2,6 +2,15 @@
 
 use stream::CallKind;
 
+/// A size class of the program's allocator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeClass {
+    /// Its number.
+    pub number: u8,
+    /// Bytes of each of its blocks.
+    pub bytes: u64,
+}
+
 /// A finished call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -10,7 +19,7 @@ pub struct Call {
     /// Retire-to-retire cycles.
     pub cycles: u64,
     /// Size class that it computed, if any.
-    pub class: Option<u8>,
+    pub class: Option<SizeClass>,
     /// Its argument: size or pointer.
     pub argument: u64,
     /// Who made it ([`CallTracker::caller`]).
@@ -21,7 +30,7 @@ pub struct Call {
 struct Open {
     kind: CallKind,
     start: u64,
-    class: Option<u8>,
+    class: Option<SizeClass>,
     argument: u64,
     caller: u32,
 }
@@ -69,7 +78,7 @@ impl CallTracker {
     }
 
     /// The size class of the current call is known now.
-    pub fn class(&mut self, class: u8) {
+    pub fn class(&mut self, class: SizeClass) {
         if let Some(open) = &mut self.open {
             open.class.get_or_insert(class);
         }
@@ -122,14 +131,21 @@ mod tests {
         calls.returned(110); // a helper's return: no CALL_END before it
         calls.caller = 8; // of the inner call
         calls.begin(CallKind::Malloc, 64, 120);
-        calls.class(5);
+        let class = SizeClass { number: 5, bytes: 64 };
+        calls.class(class);
+        calls.class(SizeClass { number: 7, bytes: 96 }); // of a call inside it
         calls.end();
         calls.returned(150);
         assert!(calls.finished.is_empty() && calls.depth == 1);
         calls.end();
         calls.returned(180);
-        let call =
-            Call { kind: CallKind::Realloc, cycles: 80, class: Some(5), argument: 64, caller: 7 };
+        let call = Call {
+            kind: CallKind::Realloc,
+            cycles: 80,
+            class: Some(class),
+            argument: 64,
+            caller: 7,
+        };
         assert_eq!(calls.finished, [call]);
         assert_eq!((calls.begun, calls.ended, calls.abandoned), (1, 1, 0));
     }

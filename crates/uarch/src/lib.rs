@@ -18,7 +18,7 @@ pub mod params;
 pub mod retire;
 pub mod step;
 
-pub use crate::calls::{Call, CallTracker};
+pub use crate::calls::{Call, CallTracker, SizeClass};
 pub use crate::core::Core;
 pub use crate::functional::{Functional, State};
 pub use crate::machine::{CodeView, Machine};

@@ -73,6 +73,8 @@ pub struct Configuration {
     pub allocator_cycles: u64,
     /// Allocations by size class.
     pub size_classes: BTreeMap<u64, u64>,
+    /// Bytes of a block of each of these classes, where the allocator's markers say it.
+    pub class_bytes: BTreeMap<u64, u64>,
     /// Allocations by requested size in bytes.
     pub requested_sizes: BTreeMap<u64, u64>,
     /// Where the program calls the allocator: the places that pay most under the run's first

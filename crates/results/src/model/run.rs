@@ -10,6 +10,9 @@ use super::configuration::Configuration;
 pub struct Run {
     /// The store's number for this run; `None` until it is stored.
     pub id: Option<i64>,
+    /// The user's name for the run.
+    #[serde(default)]
+    pub label: Option<String>,
     /// The program as the user named it.
     pub program: String,
     /// Its arguments, without the program itself.

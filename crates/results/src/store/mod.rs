@@ -30,6 +30,16 @@ pub struct Store {
     path: PathBuf,
 }
 
+/// Pages copied at once; a copy from a file to memory has nothing to wait for.
+const PAGES: i32 = 1024;
+
+/// A copy of a database.
+fn in_memory(from: &Connection) -> rusqlite::Result<Connection> {
+    let mut copy = Connection::open_in_memory()?;
+    Backup::new(from, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
+    Ok(copy)
+}
+
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 impl Store {
@@ -71,7 +81,7 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let uri = format!("file:{escaped}?immutable=1");
         let connection = Connection::open_with_flags(uri, flags).map_err(fail)?;
-        let store = Self { connection, path: path.to_owned() };
+        let mut store = Self { connection, path: path.to_owned() };
         match store.check_identity()? {
             0 => Err(StoreError::Unusable {
                 path: store.path,
@@ -79,24 +89,13 @@ impl Store {
                 reason: "it has no tables yet".into(),
             }),
             version if version < MIGRATIONS.len() => {
-                let copied = store.migrated_copy();
-                copied.map_err(|error| StoreError::from_sqlite(path, "read", &error))
+                // What cannot be migrated in its place is migrated in memory.
+                store.connection = in_memory(&store.connection).map_err(fail)?;
+                store.migrate().map_err(fail)?;
+                Ok(store)
             }
             _ => Ok(store),
         }
-    }
-
-    /// A copy in memory, with the missing migrations.
-    fn migrated_copy(self) -> rusqlite::Result<Self> {
-        let mut copy = Connection::open_in_memory()?;
-        Backup::new(&self.connection, &mut copy)?.run_to_completion(
-            i32::MAX,
-            Duration::ZERO,
-            None,
-        )?;
-        let mut store = Self { connection: copy, path: self.path };
-        store.migrate()?;
-        Ok(store)
     }
 
     /// Checks that the file is a store of a known version, and migrates it to the current one.
@@ -175,20 +174,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_store_that_nobody_can_write_is_read_from_a_migrated_copy() {
+    fn a_store_of_any_version_is_read_where_nobody_can_write_it() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("old.db");
-        let old = Connection::open(&path).unwrap();
-        old.execute_batch(MIGRATIONS[0]).unwrap();
-        let run = "INSERT INTO runs VALUES (5, 'perl', 0, NULL, '0.1.0', '1', 0, 0.5, 9, 1, 0, 0, \
-                   0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 1)";
-        old.execute_batch(run).unwrap();
-        old.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
-        old.pragma_update(None, "user_version", 1).unwrap();
-        old.close().unwrap();
-        let before = std::fs::read(&path).unwrap();
-        let run = Store::open_immutable(&path).unwrap().load(5).unwrap();
-        assert_eq!((run.program.as_str(), run.instructions), ("perl", 9));
-        assert_eq!(std::fs::read(&path).unwrap(), before);
+        for version in 1..=MIGRATIONS.len() {
+            let path = folder.path().join(format!("{version}.db"));
+            let connection = Connection::open(&path).unwrap();
+            for migration in &MIGRATIONS[..version] {
+                connection.execute_batch(migration).unwrap();
+            }
+            connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+            connection.pragma_update(None, "user_version", version as i64).unwrap();
+            let insert = "INSERT INTO runs (program, started, tool_version, seed, deterministic, \
+                          host_seconds, instructions, threads, context_switches, \
+                          forked_children, execs, skip, roi, complete) \
+                          VALUES ('ls', 0, '', '0', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); \
+                          INSERT INTO configurations (run, position, name, machine, accelerator, \
+                          resolved_machine) VALUES (1, 0, 'baseline', 'haswell', 'none', '')";
+            connection.execute_batch(insert).unwrap();
+            drop(connection);
+            let before = std::fs::read(&path).unwrap();
+            let run = Store::open_immutable(&path).unwrap().load(1).unwrap();
+            assert_eq!((run.program.as_str(), run.label), ("ls", None), "version {version}");
+            assert_eq!(run.configurations.len(), 1, "version {version}");
+            assert_eq!(std::fs::read(&path).unwrap(), before, "version {version}");
+        }
     }
 }

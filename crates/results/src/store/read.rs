@@ -141,6 +141,9 @@ impl Store {
         }
         if detail == Detail::Everything {
             self.read_histograms(id, configuration, &extremes)?;
+            let sql = "SELECT class, bytes FROM size_classes WHERE configuration = ?1";
+            let classes = self.rows(sql, Some(id), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            configuration.class_bytes = classes.into_iter().collect();
             configuration.call_sites = self.read_call_sites(id)?;
             configuration.phases = self.read_phases(id)?;
             configuration.samples = self.read_points(id, SAMPLES)?;
@@ -323,6 +326,7 @@ fn run_from_row(row: &Row) -> rusqlite::Result<Run> {
         unmeasured: row.get("unmeasured")?,
         executions: number("executions")?,
         markers,
+        label: row.get("label")?,
         ..Run::default()
     })
 }

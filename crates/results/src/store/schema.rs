@@ -14,7 +14,7 @@ pub const REPLICATES: [&str; 2] = ["replicates", "replicate_calls"];
 
 /// Migration `i` takes a store from `PRAGMA user_version` `i` to `i + 1`. Never edit one that has
 /// been released; append.
-pub const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5];
+pub const MIGRATIONS: &[&str] = &[V1, V2, V3, V4, V5, V6];
 
 /// Runs, configurations, statistics, histograms and samples.
 const V1: &str = "
@@ -176,6 +176,17 @@ CREATE TABLE call_sites (
 ) WITHOUT ROWID;
 ";
 
+/// Labels of runs, and what size classes are.
+const V6: &str = "
+ALTER TABLE runs ADD COLUMN label TEXT;
+CREATE TABLE size_classes (
+  configuration INTEGER NOT NULL REFERENCES configurations(id) ON DELETE CASCADE,
+  class         INTEGER NOT NULL,
+  bytes         INTEGER NOT NULL,
+  PRIMARY KEY (configuration, class)
+) WITHOUT ROWID;
+";
+
 /// What a table is for.
 pub struct Table {
     /// Its name.
@@ -223,6 +234,7 @@ pub const MEANING: &[Table] = &[
             ("calls_begun", "outermost allocator calls that began; NULL: not counted"),
             ("calls_ended", "those that ended at the return of their entry point"),
             ("calls_broken", "times that a begin, an end and a return did not fit together"),
+            ("label", "the user's name for the run; NULL if it has none"),
         ],
     },
     Table {
@@ -371,6 +383,15 @@ pub const MEANING: &[Table] = &[
             ("calls", "that ended in the measured part"),
             ("bytes", "that they requested"),
             ("cycles", "that they took"),
+        ],
+    },
+    Table {
+        name: "size_classes",
+        about: "The size classes of the program's allocator; runs stored before version 6 of the schema have none.",
+        columns: &[
+            ("configuration", "`configurations.id`"),
+            ("class", "its number"),
+            ("bytes", "of each of its blocks"),
         ],
     },
 ];

@@ -59,6 +59,7 @@ impl Store {
             write_parameters(transaction, id, configuration)?;
             write_statistics(transaction, id, configuration)?;
             write_histograms(transaction, id, configuration)?;
+            write_size_classes(transaction, id, configuration)?;
             write_call_sites(transaction, id, &configuration.call_sites)?;
             write_phases(transaction, id, &configuration.phases)?;
             write_points(transaction, id, SAMPLES, &configuration.samples)?;
@@ -148,7 +149,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
              sampling_measure = ?18, sampling_samples = ?19, sampling_population = ?20, \
              skip = ?21, max = ?22, roi = ?23, complete = ?24, declarations = ?25, \
              unmeasured = ?26, executions = ?27, calls_begun = ?28, calls_ended = ?29, \
-             calls_broken = ?30 WHERE id = ?1",
+             calls_broken = ?30, label = ?31 WHERE id = ?1",
             params![
                 id,
                 run.program,
@@ -180,6 +181,7 @@ fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
                 marked("calls_begun", |markers| markers.begun)?,
                 marked("calls_ended", |markers| markers.ended)?,
                 marked("calls_broken", |markers| markers.broken)?,
+                run.label,
             ],
         )
         .map_err(Fault::Sqlite)?;
@@ -311,6 +313,15 @@ fn write_call_sites(connection: &Connection, id: i64, sites: &[CallSite]) -> Ste
             integer("cycles of a call site", site.cycles)?,
         ];
         insert.execute(row).map_err(Fault::Sqlite)?;
+    }
+    Ok(())
+}
+
+fn write_size_classes(connection: &Connection, id: i64, configuration: &Configuration) -> Step<()> {
+    let sql = "INSERT INTO size_classes (configuration, class, bytes) VALUES (?1, ?2, ?3)";
+    let mut insert = connection.prepare_cached(sql).map_err(Fault::Sqlite)?;
+    for (class, bytes) in &configuration.class_bytes {
+        insert.execute(params![id, saturated(*class), saturated(*bytes)]).map_err(Fault::Sqlite)?;
     }
     Ok(())
 }

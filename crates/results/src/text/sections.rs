@@ -142,10 +142,13 @@ fn sizes(run: &Run, style: &Style) -> Option<String> {
     let item = run.configurations.iter().find(|item| !item.size_classes.is_empty())?;
     let mut grid = Grid::new(["allocations", "share"]);
     grid.heading("size classes, the most frequent first");
-    most_frequent(&mut grid, "  class ", &item.size_classes);
+    most_frequent(&mut grid, &item.size_classes, |class| match item.class_bytes.get(&class) {
+        Some(bytes) => format!("class {class} ({} bytes)", number::count(*bytes)),
+        None => format!("class {class}"),
+    });
     if !item.requested_sizes.is_empty() {
         grid.heading("requested bytes, the most frequent first");
-        most_frequent(&mut grid, "  ", &item.requested_sizes);
+        most_frequent(&mut grid, &item.requested_sizes, number::count);
     }
     let mut text = grid.render(style);
     let context = configuration_context(run, item);
@@ -162,18 +165,21 @@ fn sizes(run: &Run, style: &Style) -> Option<String> {
     Some(text)
 }
 
-fn most_frequent(grid: &mut Grid, prefix: &str, counts: &BTreeMap<u64, u64>) {
+fn most_frequent(grid: &mut Grid, counts: &BTreeMap<u64, u64>, label: impl Fn(u64) -> String) {
     let total = counts.values().copied().fold(0, u64::saturating_add);
     let mut sorted: Vec<(u64, u64)> = counts.iter().map(|(size, count)| (*size, *count)).collect();
     sorted.sort_by_key(|(size, count)| (std::cmp::Reverse(*count), *size));
     let (shown, rest) = sorted.split_at(sorted.len().min(SIZES_SHOWN));
     for (size, count) in shown {
-        let label = format!("{prefix}{}", number::count(*size));
-        grid.row(label, [number::count(*count), number::share(*count, total)]);
+        grid.row(
+            format!("  {}", label(*size)),
+            [number::count(*count), number::share(*count, total)],
+        );
     }
     if !rest.is_empty() {
         let count = rest.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
-        let label = format!("  {} others", rest.len());
+        let others = if rest.len() == 1 { "other" } else { "others" };
+        let label = format!("  {} {others}", rest.len());
         grid.row(label, [number::count(count), number::share(count, total)]);
     }
 }

@@ -8,6 +8,7 @@ use stream::marker::MarkerSite;
 use memory::Mapping;
 
 use super::Functional;
+use crate::calls::SizeClass;
 use crate::step::Step;
 
 /// Counters for the branches to software fallbacks; an allocator has a handful of them.
@@ -113,7 +114,10 @@ impl<M: Mapping> Functional<M> {
                 self.calls.begin(kind, marker.values[0], began);
             }
             (MarkerOp::CallEnd, Some(_)) => self.calls.end(),
-            (MarkerOp::Update, _) => self.calls.class(marker.values[2] as u8),
+            (MarkerOp::Update, _) => {
+                let [_, bytes, number, _] = marker.values;
+                self.calls.class(SizeClass { number: number as u8, bytes });
+            }
             (MarkerOp::Trash, _) => self.memory.trash_lru_half(),
             _ => {}
         }
