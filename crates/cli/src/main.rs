@@ -7,6 +7,7 @@
 //! ```
 
 mod args;
+mod chosen;
 mod commands;
 mod error;
 mod interrupt;
@@ -18,8 +19,8 @@ mod terminal;
 
 use args::{Command, Validate};
 use commands::{
-    blocks, hardware, host, inspect, mallocs, markers, memory, micro, paper, record, replay,
-    report, run, sma_study,
+    blocks, difference, hardware, host, inspect, mallocs, markers, memory, micro, paper, record,
+    remove, replay, report, run, sma_study,
 };
 use experiments::Failure;
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ fn main() -> ExitCode {
         Command::List(args) => inspect::list(&args),
         Command::Show(args) => inspect::show(&args),
         Command::Report(args) => report::run(&args),
+        Command::Diff(args) => difference::run(&args),
+        Command::Rm(args) => remove::run(&args),
         Command::Accelerators(place) => inspect::accelerators(&place),
         Command::Machines(args) => inspect::machines(&args),
         Command::Workloads(place) => inspect::workloads(&place),

@@ -95,7 +95,7 @@ impl Output {
 /// Opens what a report needs, before anything runs.
 pub fn open(args: &ReportArgs, tables: Stream) -> Result<(Output, Rows), Failure> {
     let store = (!args.no_store).then_some(args.store.as_path());
-    Ok((Output::open(args, tables)?, Rows::open(store)?))
+    Ok((Output::open(args, tables)?, Rows::open(store)?.labelled(args.label.clone())))
 }
 
 /// The style of a place.

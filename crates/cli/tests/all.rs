@@ -15,5 +15,6 @@ mod places;
 mod record_mallocs;
 mod report;
 mod sma_study;
+mod store;
 mod validate;
 mod workloads;

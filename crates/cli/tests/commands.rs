@@ -159,6 +159,19 @@ fn completions_are_valid_for_the_shell() {
         assert!(Command::new("bash").args(["-n", &script]).status().unwrap().success());
     }
     assert!(text(bench.run(&["completions", "zsh"])).contains("mallacc"));
+    // Every command and option of the help is in the script.
+    let bash = text(bench.run(&["completions", "bash"]));
+    let help = text(bench.run(&["--help"]));
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: Vec<&str> = commands.filter_map(|line| line.split(' ').next()).collect();
+    assert!(commands.contains(&"diff") && commands.contains(&"rm"), "{commands:?}");
+    for command in commands.iter().filter(|command| !command.is_empty()) {
+        assert!(bash.contains(&format!("mallacc,{command})")), "{command}");
+    }
+    for option in ["--label", "--allow-truncated", "--output", "--format"] {
+        assert!(bash.contains(option), "{option}");
+    }
 }
 
 #[test]
@@ -169,7 +182,20 @@ fn every_command_that_the_help_shows_parses() {
         String::from_utf8(output.stdout).unwrap()
     };
     let mut examples = 0;
-    for command in ["run", "record", "replay", "micro", "list", "show", "machines"] {
+    for command in [
+        "run",
+        "record",
+        "replay",
+        "micro",
+        "list",
+        "show",
+        "machines",
+        "diff",
+        "rm",
+        "report",
+        "operations",
+        "block",
+    ] {
         for line in help(&[command, "--help"]).lines() {
             let line = line.trim();
             let Some(rest) = line.strip_prefix("mallacc ").filter(|_| !line.contains('>')) else {

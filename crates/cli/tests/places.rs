@@ -7,7 +7,7 @@ const USAGE: i32 = 2;
 const FAILED: i32 = 125;
 
 /// Every command that writes a document and needs nothing but the store.
-const DOCUMENTS: [&[&str]; 13] = [
+const DOCUMENTS: [&[&str]; 14] = [
     &["accelerators"],
     &["machines"],
     &["machines", "goldencove"],
@@ -19,6 +19,7 @@ const DOCUMENTS: [&[&str]; 13] = [
     &["list"],
     &["show"],
     &["report"],
+    &["diff", "1", "1"],
     &["paper", "--list"],
     &["validate", "blocks", "blocks.csv"],
 ];

@@ -67,7 +67,9 @@ fn what_cannot_be_reported_is_one_sentence_and_a_failure() {
     drop(results::store::Store::open(&bench.path("empty.db")).unwrap());
     let text = bench.refused(&["report", "--store", "empty.db"], FAILED);
     mentions(sentence(&text), &["empty.db", "no runs", "mallacc run"]);
-    mentions(&bench.refused(&["report", "latest"], USAGE), &["latest", "7..12"]);
+    mentions(&bench.refused(&["report", "9..7"], USAGE), &["9..7", "7..12"]);
+    let text = bench.refused(&["report", "latest"], USAGE);
+    mentions(sentence(&text), &["label \"latest\"", "no run has it", "mallacc list"]);
     let other = bench.file("notes.db", "these are notes");
     mentions(sentence(&bench.refused(&["report", "--store", &other], FAILED)), &["notes.db"]);
     assert!(!bench.path("report.html").exists(), "nothing was written");

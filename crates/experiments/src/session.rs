@@ -19,6 +19,7 @@ use crate::monitor::{Instructions, Monitor};
 /// The destination of a run's rows; failures are kept until the report is written.
 pub struct Rows {
     store: Option<Store>,
+    label: Option<String>,
     id: Option<i64>,
     failure: Option<Failure>,
 }
@@ -27,7 +28,13 @@ impl Rows {
     /// Opens a store; without one, rows are discarded. Fails before anything runs.
     pub fn open(store: Option<&Path>) -> Result<Self, Failure> {
         let store = store.map(Store::open).transpose()?;
-        Ok(Self { store, id: None, failure: None })
+        Ok(Self { store, label: None, id: None, failure: None })
+    }
+
+    /// Gives the runs that begin from now on this label, whether they are stored or not.
+    #[must_use]
+    pub fn labelled(self, label: Option<String>) -> Self {
+        Self { label, ..self }
     }
 
     fn attempt<T>(
@@ -45,6 +52,7 @@ impl Rows {
     }
 
     fn begin(&mut self, run: &mut Run) {
+        run.label.clone_from(&self.label);
         self.id = None;
         self.id = self.attempt(|store, _| store.begin_run(run));
         run.id = self.id;

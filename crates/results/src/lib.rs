@@ -11,6 +11,7 @@
 //! - [`GroupFigures`]: what the models counted. They declare it themselves, in groups; everything
 //!   here walks [`Run::schema`] and is independent of the individual groups.
 //! - [`confidence`]: 95 % intervals for the ratios of a sampled run.
+//! - [`difference`]: what differs between two runs.
 //! - [`store`]: the SQLite file; `docs/schema.md` is generated from it.
 //! - [`text`], [`json`], [`csv`]: output for people and programs.
 
@@ -18,6 +19,7 @@ mod compare;
 pub mod confidence;
 mod coverage;
 pub mod csv;
+pub mod difference;
 mod figures;
 pub mod json;
 pub mod model;

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::numbers::{first_seed, seeds};
+use super::selector::label;
 use crate::place::{Place, Stream};
 
 /// Where runs are stored.
@@ -106,6 +107,9 @@ pub struct ReportArgs {
     /// Do not store the run
     #[arg(long)]
     pub no_store: bool,
+    /// A name for the run, which `list`, `show`, `report`, `diff` and `rm` understand
+    #[arg(long, value_name = "TEXT", value_parser = label)]
+    pub label: Option<String>,
 }
 
 impl Default for ReportArgs {
@@ -118,6 +122,7 @@ impl Default for ReportArgs {
             quiet: false,
             store: STORE.into(),
             no_store: true,
+            label: None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod markers;
 mod numbers;
 mod paper;
 mod runs;
+mod selector;
 mod sma;
 
 pub use blocks::{
@@ -22,9 +23,10 @@ pub use common::{Format, PlaceArgs, ReportArgs};
 pub use markers::CheckMarkersArgs;
 pub use paper::{Form, PaperArgs};
 pub use runs::{
-    AreaArgs, ListArgs, MicroArgs, OperationsArgs, PageArgs, RecordArgs, ReplayArgs, RunArgs,
-    ShowArgs,
+    AreaArgs, DifferenceArgs, ListArgs, MicroArgs, OperationsArgs, PageArgs, RecordArgs,
+    RemoveArgs, ReplayArgs, RunArgs, ShowArgs,
 };
+pub use selector::Selector;
 pub use sma::{RecordMallocsArgs, SmaStudyArgs, StudyFormat};
 
 const EXAMPLES: &str = "\
@@ -36,7 +38,8 @@ Examples:
   mallacc micro tp_small --entries 2..32         speedup against the size of the malloc cache
   mallacc list                                   earlier runs
   mallacc show 3 --detail                        everything about run 3
-  mallacc report 3 -o run3.html                  … as a page with charts";
+  mallacc report 3 -o run3.html                  … as a page with charts
+  mallacc diff 3 4                               what differs between two of them";
 
 /// What would hardware help for malloc buy your program?
 #[derive(Debug, Parser)]
@@ -129,8 +132,9 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
   mallacc paper --resume --format markdown -o figures.md")]
     Paper(Box<PaperArgs>),
     /// List the runs in a store
-    #[command(after_help = "Example:
-  mallacc list --store study.db")]
+    #[command(after_help = "Examples:
+  mallacc list --store study.db
+  mallacc list --label before")]
     List(ListArgs),
     /// Show a stored run
     #[command(after_help = "Examples:
@@ -145,6 +149,17 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
   mallacc report 7..12 -o micro.html   runs beside each other
   mallacc report -o - | less")]
     Report(PageArgs),
+    /// Compare two stored runs: what changed, and which figures differ significantly
+    #[command(after_help = "Examples:
+  mallacc diff 3 4
+  mallacc diff before after --format csv -o diff.csv     by their labels
+  mallacc diff 3 4 --detail                              with the counters of every part")]
+    Diff(DifferenceArgs),
+    /// Remove stored runs, without asking
+    #[command(after_help = "Examples:
+  mallacc rm 3
+  mallacc rm 5..9 12 before     a range, a number, all runs with a label")]
+    Rm(RemoveArgs),
     /// List accelerators and their parameters
     #[command(after_help = "Example:
   mallacc accelerators")]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::common::{ReportArgs, STORE};
 use super::numbers::executions;
+use super::selector::label;
 
 /// `mallacc paper`.
 #[derive(Debug, Args)]
@@ -56,6 +57,9 @@ pub struct PaperArgs {
     /// Do not store the runs
     #[arg(long)]
     pub no_store: bool,
+    /// A label for the runs
+    #[arg(long, value_name = "TEXT", value_parser = label)]
+    pub label: Option<String>,
 }
 
 /// Formats of the report.
@@ -93,6 +97,7 @@ impl PaperArgs {
             output: self.output.clone(),
             store: self.store.clone(),
             no_store: self.no_store,
+            label: self.label.clone(),
             ..ReportArgs::default()
         }
     }

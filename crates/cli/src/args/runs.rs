@@ -3,11 +3,11 @@
 use clap::Args;
 use experiments::plan::count;
 use experiments::sweep::Entries;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::common::{Format, PlaceArgs, ProgramArgs, ReportArgs, STORE, SimulationArgs};
 use super::numbers::{iterations, percent, repeats, seed};
+use super::selector::Selector;
 
 /// `mallacc run`.
 #[derive(Debug, Args)]
@@ -110,6 +110,9 @@ pub struct MicroArgs {
 /// `mallacc list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    /// Only runs with this label
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,
     /// The store
@@ -120,9 +123,9 @@ pub struct ListArgs {
 /// `mallacc show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// Number of the run [default: the latest]
-    #[arg(value_name = "RUN")]
-    pub run: Option<i64>,
+    /// The run: its number or its label [default: the latest]
+    #[arg(value_name = "RUN", value_parser = Selector::parse, allow_negative_numbers = true)]
+    pub run: Option<Selector>,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -139,9 +142,9 @@ pub struct ShowArgs {
 /// `mallacc report`.
 #[derive(Debug, Args)]
 pub struct PageArgs {
-    /// Runs to compare: numbers, or ranges A..B [default: the latest]
-    #[arg(value_name = "RUN", value_parser = runs)]
-    pub runs: Vec<RangeInclusive<i64>>,
+    /// Runs to compare: numbers, ranges A..B or labels [default: the latest]
+    #[arg(value_name = "RUN", value_parser = Selector::parse, allow_negative_numbers = true)]
+    pub runs: Vec<Selector>,
     /// The page to write; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
@@ -150,30 +153,36 @@ pub struct PageArgs {
     pub store: PathBuf,
 }
 
-/// Reads `7` or `7..12`.
-fn runs(text: &str) -> Result<RangeInclusive<i64>, String> {
-    let number = |text: &str| text.trim().parse::<i64>().ok().filter(|number| *number > 0);
-    let range = match text.split_once("..") {
-        None => number(text).map(|number| number..=number),
-        Some((first, last)) => {
-            let last = last.strip_prefix('=').unwrap_or(last);
-            number(first).zip(number(last)).map(|(first, last)| first..=last)
-        }
-    };
-    let range = range.filter(|range| !range.is_empty());
-    range.ok_or_else(|| format!("{text:?}: must be a run's number or a range; try 7 or 7..12"))
+/// `mallacc rm`.
+#[derive(Debug, Args)]
+pub struct RemoveArgs {
+    /// Runs to remove: numbers, ranges A..B or labels
+    #[arg(value_name = "RUN", required = true, value_parser = Selector::parse,
+          allow_negative_numbers = true)]
+    pub runs: Vec<Selector>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_are_numbers_or_ranges() {
-        assert_eq!(runs("7"), Ok(7..=7));
-        assert_eq!(runs("7..12"), Ok(7..=12));
-        for text in ["", "x", "0", "-1", "9..7", "1..", "..3"] {
-            assert!(runs(text).unwrap_err().contains("try 7"), "{text}");
-        }
-    }
+/// `mallacc diff`.
+#[derive(Debug, Args)]
+pub struct DifferenceArgs {
+    /// The first run: its number or its label
+    #[arg(value_name = "A", value_parser = Selector::parse, allow_negative_numbers = true)]
+    pub a: Selector,
+    /// The second run
+    #[arg(value_name = "B", value_parser = Selector::parse, allow_negative_numbers = true)]
+    pub b: Selector,
+    /// Format of the differences
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Show the counters of every part of the machine
+    #[arg(long)]
+    pub detail: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    pub store: PathBuf,
 }

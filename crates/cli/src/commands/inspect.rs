@@ -8,14 +8,20 @@ use results::text;
 use std::fmt::Write as _;
 
 use crate::args::{Cli, ListArgs, MachineFormat, MachinesArgs, PlaceArgs, ReportArgs, ShowArgs};
+use crate::chosen;
 use crate::error::Done;
 use crate::output::{Output, Stream, style_at};
 
 /// `mallacc list`.
 pub fn list(args: &ListArgs) -> Done {
-    let runs = Store::open_existing(&args.store)?.list()?;
+    let store = Store::open_existing(&args.store)?;
+    let mut runs = store.list()?;
     if runs.is_empty() {
         return Err(no_runs(&args.store));
+    }
+    if let Some(label) = &args.label {
+        let ids = chosen::labelled(&store, label)?;
+        runs.retain(|run| run.id.is_some_and(|id| ids.contains(&id)));
     }
     let place = args.place.open()?;
     let text = text::list(&runs, &style_at(&place));
@@ -33,8 +39,8 @@ fn no_runs(store: &std::path::Path) -> Failure {
 /// `mallacc show`.
 pub fn show(args: &ShowArgs) -> Done {
     let store = Store::open_existing(&args.store)?;
-    let id = match (args.run, store.ids()?.last()) {
-        (Some(id), _) => id,
+    let id = match (&args.run, store.ids()?.last()) {
+        (Some(selector), _) => chosen::one(&store, selector)?,
         (None, Some(&latest)) => latest,
         (None, None) => return Err(no_runs(&args.store)),
     };

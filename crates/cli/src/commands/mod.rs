@@ -2,6 +2,7 @@
 //! into a document and an exit status.
 
 pub mod blocks;
+pub mod difference;
 pub mod hardware;
 pub mod host;
 pub mod inspect;
@@ -11,6 +12,7 @@ pub mod memory;
 pub mod micro;
 pub mod paper;
 pub mod record;
+pub mod remove;
 pub mod replay;
 pub mod report;
 pub mod run;

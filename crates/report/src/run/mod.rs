@@ -51,7 +51,7 @@ impl Name {
     }
 }
 
-/// The program with its arguments, on one line.
+/// The program with its arguments, on one line, behind the run's label.
 fn command(run: &Run) -> String {
     let quoted = |arg: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
@@ -62,7 +62,8 @@ fn command(run: &Run) -> String {
         }
     };
     let words = std::iter::once(run.program.clone()).chain(run.args.iter().map(quoted));
-    words.collect::<Vec<_>>().join(" ")
+    let label = run.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default();
+    label + &words.collect::<Vec<_>>().join(" ")
 }
 
 /// `text`, or its beginning if it is too long.

@@ -79,6 +79,20 @@ pub struct MarkerCounts {
     pub broken: u64,
 }
 
+impl Run {
+    /// The program and its arguments on one line.
+    pub fn command(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.args);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same behind the label, if the run has one: `[before] ls -l`.
+    pub fn labelled_command(&self) -> String {
+        let label = self.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default();
+        label + &self.command()
+    }
+}
+
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,6 +9,7 @@ mod document;
 mod error;
 mod names;
 mod read;
+mod remove;
 mod schema;
 mod write;
 

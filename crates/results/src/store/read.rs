@@ -50,7 +50,7 @@ impl Store {
         self.rows("SELECT id FROM runs ORDER BY id", None, |row| row.get(0))
     }
 
-    fn no_such_run(&self, id: i64) -> StoreError {
+    pub(super) fn no_such_run(&self, id: i64) -> StoreError {
         let remedy = match self.ids().as_deref() {
             Ok([]) => "it holds no runs yet: make one with `mallacc run`".to_owned(),
             Ok([only]) => format!("it holds run {only} only"),
@@ -247,7 +247,7 @@ impl Store {
     }
 
     /// All rows of a query that has at most one argument.
-    fn rows<T>(
+    pub(super) fn rows<T>(
         &self,
         sql: &str,
         argument: Option<i64>,

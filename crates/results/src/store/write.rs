@@ -104,7 +104,10 @@ impl Store {
 
     /// Runs `body` as one transaction that takes the write lock immediately, so that a second
     /// writer waits instead of failing halfway.
-    fn transaction<T>(&mut self, body: impl FnOnce(&Transaction) -> Step<T>) -> Result<T> {
+    pub(super) fn transaction<T>(
+        &mut self,
+        body: impl FnOnce(&Transaction) -> Step<T>,
+    ) -> Result<T> {
         let path = &self.path;
         let explain = |error| StoreError::from_sqlite(path, "written", &error);
         let transaction = self
@@ -121,12 +124,12 @@ impl Store {
 }
 
 /// Why a step of a transaction failed.
-enum Fault {
+pub(super) enum Fault {
     Sqlite(rusqlite::Error),
     Value(Box<StoreError>),
 }
 
-type Step<T> = std::result::Result<T, Fault>;
+pub(super) type Step<T> = std::result::Result<T, Fault>;
 
 fn write_run(connection: &Connection, id: i64, run: &Run) -> Step<()> {
     let (code, signal) = match run.exit {

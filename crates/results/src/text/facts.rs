@@ -66,11 +66,7 @@ pub fn lines(run: &Run) -> Vec<String> {
 }
 
 fn extent(run: &Run) -> String {
-    let mut command = run.program.clone();
-    for arg in &run.args {
-        command.push(' ');
-        command.push_str(arg);
-    }
+    let command = run.labelled_command();
     let mut line = format!("{command}: {} instructions", number::count(run.instructions));
     if run.host_seconds > 0.0 {
         let mips = run.instructions as f64 / run.host_seconds / 1e6;

@@ -63,11 +63,6 @@ fn row(run: &Run) -> [String; COLUMNS] {
         (_, true) if run.sampling.is_some() => "sampled".into(),
         (_, true) => "whole".into(),
     };
-    let mut command = run.program.clone();
-    for arg in &run.args {
-        command.push(' ');
-        command.push_str(arg);
-    }
     [
         run.id.map_or(number::UNDEFINED.into(), |id| id.to_string()),
         number::date(run.started),
@@ -76,6 +71,6 @@ fn row(run: &Run) -> [String; COLUMNS] {
         speedup(whole("allocator_speedup")),
         speedup(malloc),
         state,
-        command,
+        run.labelled_command(),
     ]
 }

@@ -19,6 +19,7 @@ pub use cautions::{cautions, too_little};
 pub use comparison::grid as comparison;
 pub use facts::{alarms, lines as facts};
 pub use grid::Grid;
+pub(crate) use grid::wrap;
 pub use headline::headline;
 pub use list::list;
 
@@ -38,7 +39,7 @@ impl Style {
     pub const PLAIN: Self = Self { width: 80, unicode: true, colour: false };
 
     /// The layout of tables.
-    fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         Layout { width: self.width, bold: self.colour, ..Layout::PLAIN }
     }
 
@@ -51,7 +52,7 @@ impl Style {
     }
 
     /// Text in this style's character set.
-    fn finish(&self, text: String) -> String {
+    pub(crate) fn finish(&self, text: String) -> String {
         if self.unicode {
             return text;
         }
@@ -64,7 +65,7 @@ impl Style {
 pub fn summary(run: &Run, style: &Style) -> String {
     let mut text = String::new();
     for sentence in headline(run) {
-        text += &style.bold(&grid::wrap(&sentence, style.width, ""));
+        text += &style.bold(&wrap(&sentence, style.width, ""));
         text.push('\n');
     }
     text.push('\n');
