@@ -58,6 +58,31 @@ fn a_static_program_is_warned_of_and_measured_all_the_same() {
 }
 
 #[test]
+fn a_program_that_loses_its_privileges_is_warned_of() {
+    if !live() {
+        return;
+    }
+    let bench = Bench::new();
+    let source = "int main(void) { return 0; }\n";
+    let Some(program) = bench.compile("privileged", source, &[]) else { return };
+    // Only root may give a file away; for its owner a set-user-id bit changes nothing.
+    if std::os::unix::fs::chown(&program, Some(65534), None).is_err() {
+        return skips::without("this user may not give a file away");
+    }
+    let chmod = |mode: &str| {
+        assert!(
+            std::process::Command::new("chmod").args([mode, &program]).status().unwrap().success()
+        );
+        let output = bench.run(&["run", "--quiet", "--no-store", "--config", "none", &program]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(chmod("0755"), "");
+    let text = chmod("4755");
+    mentions(sentence(&text), &["privileged is set-user-id", "runs without these privileges"]);
+}
+
+#[test]
 fn missing_parts_name_their_package() {
     let bench = Bench::new();
     let refused = |variable: &str| {

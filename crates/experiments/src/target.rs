@@ -99,6 +99,9 @@ impl Target {
         monitor: &dyn Monitor,
     ) -> Result<(Launched, Option<Companion>), Failure> {
         monitor.stop();
+        if let Some(clause) = prepared.lost_privileges() {
+            monitor.warning(&clause);
+        }
         let (stdin, silent) = (self.stdin.take(), self.silent);
         let (seed, deterministic) = (self.seed, self.deterministic);
         let mut launched = prepared.spawn_with(|command| {

@@ -2,7 +2,7 @@
 
 use crate::environment::{self, Environment, FOLLOW, RING, SEPARATOR};
 use crate::launched::Launched;
-use crate::{LaunchError, OwnAllocator, Paths, Program, elf, program};
+use crate::{LaunchError, OwnAllocator, Paths, Program, elf, privileges, program};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -126,6 +126,11 @@ impl Prepared {
     pub fn warning(&self) -> Option<&'static str> {
         // The user's own choice, which may well have markers, is no surprise.
         self.own_allocator.filter(|own| *own != OwnAllocator::Kept).map(OwnAllocator::clause)
+    }
+
+    /// Why the program has fewer privileges than natively, if it has.
+    pub fn lost_privileges(&self) -> Option<String> {
+        privileges::lost(&self.program.path)
     }
 
     /// Starts the program. Its stdin, stdout and stderr are this process's.

@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod launched;
 pub mod paths;
+mod privileges;
 pub mod products;
 mod program;
 mod script;
