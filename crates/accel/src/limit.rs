@@ -34,7 +34,7 @@ impl Model for LimitModel {
         "limit"
     }
     fn describe(&self) -> &'static str {
-        "the limit study: the marked steps cost nothing, all or one at a time; or whole calls do"
+        "the limit study: the marked steps cost nothing, all or one at a time; or whole calls cost nothing"
     }
     fn role(&self) -> Role {
         Role::Limit

@@ -111,7 +111,10 @@ fn every_call_of_every_thread_is_there_and_the_program_is_as_without() {
     let last = trace.events.last().unwrap();
     assert_eq!(last.action, Action::Free { id: zeros }, "the last before _exit");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(text.contains("1 other process(es)") && text.contains("4 threads"), "{text}");
+    assert!(
+        text.contains("not in the trace: 1 process that") && text.contains("4 threads"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -194,7 +194,7 @@ pub fn validate(
 pub fn error(file: &Path, machine: &Machine) -> Result<(f64, usize), Failure> {
     let (outcomes, _) = Bench::of(machine)?.compare(file)?;
     let score = validate::Score::among(&outcomes, |_| true);
-    let none = || Failure::failed(format!("{}: no block in it", file.display()));
+    let none = || Failure::failed(format!("{}: contains no blocks", file.display()));
     Ok((score.mape.ok_or_else(none)?, score.blocks))
 }
 

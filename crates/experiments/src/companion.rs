@@ -83,7 +83,9 @@ fn watch(child: &Mutex<Child>, over: &AtomicBool, name: &str, program: u32) -> O
             if left.is_zero() {
                 let _ = client.kill();
                 let _ = client.wait();
-                return Some(format!("the client {name} still ran after the program's end"));
+                return Some(format!(
+                    "the client {name} was still running after the program ended"
+                ));
             }
             left = left.saturating_sub(INTERVAL);
         }

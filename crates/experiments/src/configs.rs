@@ -58,7 +58,7 @@ fn on_machines(
         let machine = input::machine(name)?;
         if let Some(other) = machines.iter().find(|other| other.name == machine.name) {
             return Err(Failure::usage(format!(
-                "--machine {name}: a machine named {:?} is there already; give each machine file \
+                "--machine {name}: a machine named {:?} was given already; give each machine file \
                  a name of its own (name = \"…\")",
                 other.name
             )));
@@ -74,7 +74,7 @@ fn on_machines(
             };
             if specs.iter().any(|spec| spec.name == name) {
                 return Err(Failure::usage(format!(
-                    "configuration {name:?} is there twice; name one of them: \
+                    "configuration {name:?} was given twice; name one of them: \
                      --config NAME={}",
                     accelerator.text()
                 )));

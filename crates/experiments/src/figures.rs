@@ -69,7 +69,7 @@ impl Study {
         let needs = needs(&figures, &only);
         if needs.is_empty() {
             return Err(Failure::usage(format!(
-                "none of these figures is about {}; `mallacc paper --list` says which are",
+                "none of these figures covers {}; `mallacc paper --list` shows which do",
                 only.join(", ")
             )));
         }

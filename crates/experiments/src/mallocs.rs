@@ -13,6 +13,7 @@ use std::process::{Command, ExitStatus};
 
 use launch::Linkage;
 use results::Exit;
+use results::text::number::counted;
 use traces::raw::{MAGIC, RECORDS_OFFSET, VARIABLE};
 use traces::{Converted, Header, Totals, convert};
 
@@ -94,7 +95,7 @@ fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
     if recorder.as_os_str().as_encoded_bytes().iter().any(|byte| b": ".contains(byte)) {
         let path = recorder.display();
         return Err(Failure::failed(format!(
-            "{path}: LD_PRELOAD cannot carry a colon or a blank in a path; move or link the file \
+            "{path}: LD_PRELOAD cannot take a path with a colon or a blank; move or link the file \
              elsewhere and set {} to it",
             launch::products::RECORDER.variable
         )));
@@ -135,8 +136,8 @@ fn warn(trace: &Path, converted: &Converted, monitor: &dyn Monitor) {
     }
     if converted.totals.lost > 0 {
         monitor.warning(&format!(
-            "{path} lacks {} events, for which its file system had no room",
-            converted.totals.lost
+            "{path} lacks {}: its file system was full",
+            counted(converted.totals.lost, "event", "events")
         ));
     }
 }

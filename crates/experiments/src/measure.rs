@@ -187,7 +187,7 @@ impl Execution<'_> {
         monitor: &dyn Monitor,
     ) -> Result<Run, Failure> {
         if monitor.signal().is_some() {
-            return Err(Failure::failed("interrupted before it was run"));
+            return Err(Failure::failed("interrupted before it ran"));
         }
         let finished = match settings.trace(self.subject) {
             Some(path) => self.replay(&path, rows, monitor)?,
@@ -274,11 +274,11 @@ impl Execution<'_> {
         match run.exit {
             None | Some(Exit::Code(0)) if run.complete => Ok(run),
             None | Some(Exit::Code(0)) => {
-                let why = run.warnings.last().map_or("it is not whole", String::as_str);
+                let why = run.warnings.last().map_or("it is incomplete", String::as_str);
                 Err(Failure::failed(why.trim_end_matches('.').to_owned()))
             }
             Some(Exit::Code(code)) => {
-                let hint = "mallacc run --workload shows what it says";
+                let hint = "`mallacc run --workload` shows its messages";
                 Err(Failure::failed(format!("the program ended with status {code}; {hint}")))
             }
             Some(Exit::Signal(signal)) => {

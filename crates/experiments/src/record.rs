@@ -70,7 +70,8 @@ pub fn record(
     let header = header(&target, own_allocator);
     let mut recorder = RecordingWriter::create(output, &header)?;
     let (mut launched, companion) = target.start(prepared, monitor)?;
-    let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
+    let mut source =
+        launched.source().ok_or_else(|| Failure::failed("the stream was taken already"))?;
     let begun = Instant::now();
     let progress = monitor.progress(&header.program);
     let copied = copy(&mut source, &mut recorder, progress);

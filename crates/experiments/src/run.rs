@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use launch::Launched;
 use results::Exit;
+use results::text::number::counted;
 use sim::{ConfigSpec, Plan};
 use stream::live::{Fate, LiveCounts};
 
@@ -30,7 +31,8 @@ pub fn simulate(
     }
     let run = target.begin();
     let (mut launched, companion) = target.start(prepared, monitor)?;
-    let mut source = launched.source().ok_or_else(|| Failure::failed("the stream is taken"))?;
+    let mut source =
+        launched.source().ok_or_else(|| Failure::failed("the stream was taken already"))?;
     let simulated = session::simulate(run, &mut source, what, rows, monitor);
     let counts = source.counts();
     drop(source);
@@ -102,9 +104,9 @@ fn conclude(
     let run = &mut finished.run;
     if counts.broken_markers > 0 {
         run.warnings.push(format!(
-            "{} markers in the program lack their operand stores and were ignored; build its \
-             allocator with guest/include/mallacc.h.",
-            counts.broken_markers
+            "ignored {} without operand stores; build the program's allocator with \
+             guest/include/mallacc.h.",
+            counted(counts.broken_markers, "marker", "markers")
         ));
     }
     if finished.interrupted {

@@ -27,7 +27,10 @@ impl Scratch {
             }
         }
         let folder = std::env::temp_dir();
-        Err(Failure::failed(format!("{}: full of old {PREFIX}… folders", folder.display())))
+        Err(Failure::failed(format!(
+            "{}: has too many old {PREFIX}… folders; remove them",
+            folder.display()
+        )))
     }
 
     /// Its path.

@@ -140,7 +140,7 @@ fn inputs(request: &Request, monitor: &dyn Monitor) -> Result<Vec<Input>, Failur
         .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".amt")?.into()))
         .collect();
     if names.is_empty() {
-        return Err(missing(folder, "no file NAME.amt is in it"));
+        return Err(missing(folder, "it contains no file NAME.amt"));
     }
     let place = |name: &str| PROGRAMS.iter().position(|known| *known == name);
     names.sort_by_key(|name| (place(name).unwrap_or(PROGRAMS.len()), name.clone()));

@@ -226,7 +226,7 @@ fn output_of(
     if output.status.success() && !text.is_empty() {
         return Ok(text);
     }
-    Err(missing(name, workload, &format!("{program} named no program")))
+    Err(missing(name, workload, &format!("{program} did not print the path of a program")))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub enum LaunchError {
     },
     /// QEMU's version is not supported.
     #[error(
-        "{path}: QEMU {found} will not do: {rule}; Debian 12's package qemu-user has 7.2 (MALLACC_QEMU can name another qemu-x86_64)"
+        "{path}: QEMU {found} is not supported: {rule}; Debian 12's package qemu-user has 7.2 (MALLACC_QEMU can name another qemu-x86_64)"
     )]
     QemuVersion {
         /// The QEMU.

@@ -14,10 +14,10 @@ params! {
         size: u64 = 32 << 10, "B";
         /// Ways of a set (manual).
         assoc: u32 = 8, "";
-        /// From the fetch of a line to its bytes on a hit; as the data cache, since the manual
-        /// gives none. The core's pipeline contains it, so only what a miss adds matters.
+        /// From the fetch of a line to its bytes on a hit; the data cache's latency, since the
+        /// manual gives none. The core's pipeline includes it, so only what a miss adds matters.
         latency: u64 = 4, "cycles";
-        /// Lines on their way at once; not published, as many as the data cache's.
+        /// Lines in flight at once; not published, as many as in the data cache.
         fill_buffers: u32 = 10, "";
         /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
         replacement: String = "lru".into(), "";
@@ -36,7 +36,7 @@ params! {
         assoc: u32 = 8, "";
         /// Load-to-use of an integer load with a simple address (manual, measured).
         latency: u64 = 4, "cycles";
-        /// Line fill buffers: lines on their way at once (manual).
+        /// Line fill buffers: lines in flight at once (manual).
         fill_buffers: u32 = 10, "";
         /// Replacement policy: `lru` or `srrip`. Not published; exact LRU stands in.
         replacement: String = "lru".into(), "";
@@ -45,9 +45,9 @@ params! {
         prefetchers: Vec<String> = vec!["ip_stride".into(), "next_line".into()], "";
         /// From the head of the store buffer to written, on a hit: one store each cycle (manual).
         write_cycles: u64 = 1, "cycles";
-        /// Added to a load that touches two lines: the second half takes the load pipeline once
-        /// more, after the first half is known to be there. Fog's Haswell chapter gives "small";
-        /// set to one more pass through the cache.
+        /// Added to a load that touches two lines: the second half goes through the load pipeline
+        /// once the first half has hit. Fog's Haswell chapter calls the cost small; set to one more
+        /// pass through the cache.
         line_split_cycles: u64 = 4, "cycles";
         /// Added when the two lines are in different 4 KB pages. Fog's figure for the family
         /// before Skylake is of the order of 30 cycles in all; this is that less a normal load.
@@ -66,10 +66,10 @@ params! {
         assoc: u32 = 8, "";
         /// Load-to-use of a load that hits here.
         latency: u64 = 0, "cycles";
-        /// Added for the way to an average slice of a distributed cache.
+        /// Added for the path to an average slice of a distributed cache.
         path: u64 = 0, "cycles";
-        /// Superqueue: lines on their way from beyond at once; 0 is no bound, and whoever asked
-        /// keeps the lines' arrivals. A level with prefetchers needs one.
+        /// Superqueue: lines in flight from the next level at once; 0 is no bound, and the
+        /// requester tracks their arrival. A level with prefetchers needs one.
         superqueue: u32 = 0, "";
         /// Between two lines handed to the level before.
         interval: u64 = 1, "cycles";
@@ -92,7 +92,7 @@ params! {
             assoc = 8;
             /// Load-to-use of a load that hits here (measured; the manual's best case is 11).
             latency = 12;
-            /// Superqueue: lines on their way from beyond at once (manual).
+            /// Superqueue: lines in flight from the next level at once (manual).
             superqueue = 16;
             /// Between two lines handed to the first level: 64 B at the manual's sustained 25
             /// B/cycle.
@@ -114,7 +114,7 @@ params! {
             assoc = 16;
             /// Load-to-use of a load that hits in the nearest slice (manual).
             latency = 34;
-            /// Added for the way to an average slice. `latency + path` is the load-to-use in all;
+            /// Added for the path to an average slice. `latency + path` is the load-to-use in all;
             /// a random chase through 4 KB pages pays the second-level TLB on top and sees the
             /// measured 39-43.
             path = 2;
@@ -168,14 +168,14 @@ params! {
     pub struct WalkParams {
         /// Walks at once; one until Broadwell doubled it.
         walkers: u32 = 1, "";
-        /// Start and end of a walk, beside its reads; not published, of the size of a second-level
-        /// TLB access.
+        /// Start and end of a walk, besides its reads; not published, about as long as a
+        /// second-level TLB access.
         cycles: u64 = 7, "cycles";
         /// Entries of the cache of page-directory entries (2 MB each). Intel documents that it
         /// exists (system manual, "Caches for Paging Structures"), not its size; van Schaik et
         /// al., RevAnC (2017), infer 32 for client parts of this age.
         pde_entries: u32 = 32, "";
-        /// Ways of a set of it; not published.
+        /// Its ways per set; not published.
         pde_assoc: u32 = 4, "";
     }
 }
@@ -193,26 +193,26 @@ params! {
         /// names no number. With one (two requests) the linear chase takes the measured 20
         /// cycles, with two 22.
         streamer_confirm: u32 = 1, "";
-        /// `streamer`: lines it runs ahead of the access at most.
+        /// `streamer`: maximum distance ahead of the access, in lines.
         streamer_distance: u32 = 20, "lines";
-        /// `streamer`: lines it asks for on one access at most.
+        /// `streamer`: maximum number of lines requested per access.
         streamer_degree: u32 = 2, "lines";
         /// `access_map`: pages whose maps it keeps; the paper has 52, in full associativity.
         access_map_pages: u32 = 64, "";
-        /// `access_map`: lines it asks for on one access at most; as the streamer.
+        /// `access_map`: maximum number of lines requested per access; as for the streamer.
         access_map_degree: u32 = 2, "lines";
     }
     moved {
-        ip_stride: "each cache lists its prefetchers now",
+        ip_stride: "prefetchers are now listed per cache",
             "write prefetchers = [\"ip_stride\", \"next_line\"] in [memory.l1d], or leave a name out";
-        next_line: "each cache lists its prefetchers now",
+        next_line: "prefetchers are now listed per cache",
             "write prefetchers = [\"ip_stride\", \"next_line\"] in [memory.l1d], or leave a name out";
-        next_line_code: "each cache lists its prefetchers now",
+        next_line_code: "prefetchers are now listed per cache",
             "write prefetchers = [\"next_line_code\"] in [memory.l1i], or [] for none";
-        streamer: "each cache lists its prefetchers now",
+        streamer: "prefetchers are now listed per cache",
             "write prefetchers = [\"streamer\", \"adjacent\"] in the [[memory.level]] named \"L2\", \
              or leave a name out";
-        adjacent: "each cache lists its prefetchers now",
+        adjacent: "prefetchers are now listed per cache",
             "write prefetchers = [\"streamer\", \"adjacent\"] in the [[memory.level]] named \"L2\", \
              or leave a name out";
     }
@@ -285,7 +285,7 @@ params! {
         /// First-level data cache.
         l1d: L1dParams = L1dParams::default(), "";
         /// A cache level beyond the first. A file that has one lists all of them, from the inside
-        /// out; what it leaves out of those named L2 and LLC is Haswell's.
+        /// out; keys that it leaves out of levels named L2 and LLC have Haswell's values.
         level: Vec<LevelParams> = LevelParams::haswell(), "";
         /// Instruction TLB.
         itlb: ItlbParams = ItlbParams::default(), "";

@@ -97,7 +97,7 @@ impl MemoryParams {
         for (at, prefetcher) in prefetchers.iter().enumerate() {
             let model = prefetch::find(&key, prefetcher)?;
             if model.by_instruction && name != "l1d" {
-                let rule = "goes by the address of the instruction, which the L1D alone knows";
+                let rule = "is trained on instruction addresses, which only the L1D sees";
                 return Err(ConfigError::rule(
                     &key,
                     prefetcher,
@@ -106,7 +106,12 @@ impl MemoryParams {
                 ));
             }
             if prefetchers[..at].contains(prefetcher) {
-                return Err(ConfigError::rule(&key, prefetcher, "is there twice", "leave one out"));
+                return Err(ConfigError::rule(
+                    &key,
+                    prefetcher,
+                    "is listed twice",
+                    "leave one out",
+                ));
             }
         }
         Ok(())
@@ -120,8 +125,8 @@ impl MemoryParams {
         self.cache(&name, level.size, level.assoc, &level.replacement, &level.prefetchers)?;
         within(&key("superqueue"), level.superqueue.into(), 0, 1024)?;
         if level.superqueue == 0 && !level.prefetchers.is_empty() {
-            let rule = "must be 1 or more in a level with prefetchers, whose lines it keeps";
-            let remedy = "give the lines on their way at once, or leave the prefetchers out";
+            let rule = "must be at least 1 in a level with prefetchers, whose lines it holds";
+            let remedy = "give the number of lines in flight, or remove the prefetchers";
             return Err(ConfigError::rule(&key("superqueue"), 0, rule, remedy));
         }
         let first = self.l1i.size + self.l1d.size;
@@ -151,7 +156,7 @@ impl MemoryParams {
         match self.level[..at].iter().position(|level| level.name == *name) {
             None => Ok(()),
             Some(other) => {
-                let rule = format!("is the name of level[{other}] as well");
+                let rule = format!("is also the name of level[{other}]");
                 Err(ConfigError::rule(&key, shown, &rule, "give each level a name of its own"))
             }
         }
@@ -195,7 +200,7 @@ impl MemoryParams {
             within(&key("interval"), level.interval, 1, CYCLES_MAX)?;
             let (before, least) = inside;
             if level.latency < least {
-                let rule = format!("must be at least {before} ({least}), it contains that time");
+                let rule = format!("must be at least {before} ({least}), which it includes");
                 let remedy = "give the whole load-to-use";
                 return Err(ConfigError::rule(&key("latency"), level.latency, &rule, remedy));
             }
@@ -305,11 +310,14 @@ mod tests {
             (|p| p.walk.walkers = 0, "walk.walkers = 0:"),
             (|p| p.prefetch.streams = 33, "prefetch.streams = 33:"),
             (|p| p.level.clear(), "level = 0 levels: must be from 1 to 4;"),
-            (|p| p.level[1].name = "L2".into(), "level[1].name = \"L2\": is the name of level[0]"),
+            (
+                |p| p.level[1].name = "L2".into(),
+                "level[1].name = \"L2\": is also the name of level[0]",
+            ),
             (|p| p.level[1].name = "llc".into(), "level[1].name = \"llc\": must be L and"),
-            (|p| p.level[0].superqueue = 0, "level[0].superqueue = 0: must be 1 or more"),
-            (|p| p.level[0].prefetchers.push("ip_stride".into()), "the L1D alone knows"),
-            (|p| p.l1d.prefetchers.push("next_line".into()), "= next_line: is there twice"),
+            (|p| p.level[0].superqueue = 0, "level[0].superqueue = 0: must be at least 1"),
+            (|p| p.level[0].prefetchers.push("ip_stride".into()), "which only the L1D sees"),
+            (|p| p.l1d.prefetchers.push("next_line".into()), "= next_line: is listed twice"),
             (|p| p.l1d.prefetchers.push("nextline".into()), "Did you mean \"next_line\"?"),
             (|p| p.level[1].replacement = "slru".into(), "level[1].replacement \"slru\": unknown"),
             (

@@ -132,7 +132,7 @@ impl Param for f64 {
 
 impl Param for String {
     fn read(value: &toml::Value, path: &str) -> Result<Self, ConfigError> {
-        value.as_str().map(str::to_owned).ok_or_else(|| wrong_type(path, value, "a text in quotes"))
+        value.as_str().map(str::to_owned).ok_or_else(|| wrong_type(path, value, "text in quotes"))
     }
     fn write(&self) -> toml::Value {
         toml::Value::String(self.clone())
@@ -211,7 +211,7 @@ pub fn parse(text: &str) -> Result<toml::Value, ConfigError> {
         let at = e.span().map_or(0, |s| s.start.min(text.len()));
         let line = text[..at].matches('\n').count() + 1;
         let message = e.message().replace('\n', ", ");
-        ConfigError(format!("line {line}: not valid TOML: {message}; mend that line"))
+        ConfigError(format!("line {line}: not valid TOML: {message}; correct that line"))
     })
 }
 

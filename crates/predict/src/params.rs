@@ -125,7 +125,7 @@ fn within(name: &str, value: u32, least: u32, most: u32) -> Result<(), ConfigErr
         return Ok(());
     }
     if least > most {
-        let rule = format!("must rise and be at most {most}");
+        let rule = format!("must increase and be at most {most}");
         return Err(ConfigError::rule(name, value, &rule, "leave it out"));
     }
     let rule = format!("must be from {least} to {most}");
@@ -162,7 +162,7 @@ mod tests {
             (|p| p.tage.tag_bits = 16, "tage.tag_bits = 16: must be from 4 to 15; try 15"),
             (|p| p.tage.histories = vec![], "the number of tage.histories = 0:"),
             (|p| p.tage.histories = vec![8, 8], "tage.histories[1] = 8: must be from 9"),
-            (|p| p.tage.histories = vec![256, 300], "tage.histories[1] = 300: must rise"),
+            (|p| p.tage.histories = vec![256, 300], "tage.histories[1] = 300: must increase"),
             (|p| p.btb.entries = 4000, "btb.entries = 4000: must be btb.assoc (4) times"),
             (|p| p.indirect.histories = vec![7], "indirect.histories[0] = 7: must be from 0 to 6"),
             (|p| p.returns.entries = 0, "returns.entries = 0: must be from 1"),

@@ -329,7 +329,7 @@ fn two_caches_of_one_name_are_refused() {
     let mut run = small_run();
     run.configurations[0].counted = Machine::whole(&["L1D", "L1D"], &[]).values();
     let text = refusal(store.save(&run));
-    assert!(text.starts_with("statistic = cache.L1D.accesses: is there twice"), "{text}");
+    assert!(text.starts_with("statistic = cache.L1D.accesses: occurs twice"), "{text}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ params::params! {
         rs: u32 = 60, "uops";
         /// Its entries that uops bound to the load ports can take. Not published (the manual calls
         /// all entries shared): inferred from BHive's blocks, in which three loads, two of them
-        /// from places that the first one's value gives, take 1.76 cycles and not the 1.5 of two
+        /// from addresses that depend on the first, take 1.76 cycles and not the 1.5 of two
         /// ports, whatever arithmetic there is beside them. 20 to 24 fit the blocks equally well.
         rs_loads: u32 = 22, "uops";
         /// Load queue ([IOM]: 72).
@@ -43,7 +43,7 @@ params::params! {
         /// From a branch's completion to the first delivery from the uop cache. With one cycle of
         /// execution, one of allocation and `allocate_to_issue` the penalty is 15 ([7cpu]: 15).
         mispredict_redirect: u32 = 8, "cycles";
-        /// On top when the target comes from the legacy decoders ([7cpu]: 20 in all).
+        /// Added when the target comes from the legacy decoders ([7cpu]: 20 in all).
         legacy_decode_extra: u32 = 5, "cycles";
         /// Taken direct branch not in the branch target buffer: redirected by the decoders
         /// ([AF] 3.8: about 8).
@@ -53,16 +53,16 @@ params::params! {
         /// buffer do not pay it.
         taken_branch: u32 = 2, "cycles";
         /// Direct jumps and conditional branches that a first level of the target buffer holds take
-        /// one cycle instead; a power of two from 4 on, or 0 for no such level (Haswell's jumps in
+        /// one cycle instead; a power of two of at least 4, or 0 for none (Haswell's jumps in
         /// a small loop take two: uops.info).
         near_branches: u32 = 0, "branches";
         /// Store-to-load forwarding: issue of the store's data to use by the load. Measured chains
         /// through memory take 6 cycles with a one-cycle add in between ([uiCA] data; [AF]: 5).
         store_forward: u32 = 5, "cycles";
-        /// Load that overlaps a store in flight without lying inside it: after the store has
+        /// Load that overlaps a store in flight but is not contained in it: after the store has
         /// written the cache ([AF]: forwarding failure costs about 12 more in all).
         store_forward_fail: u32 = 12, "cycles";
-        /// Load that went ahead of an older store to the same place: the load and all younger
+        /// Load that issued ahead of an older store to the same address: the load and all younger
         /// instructions start again ([IOM] memory disambiguation; cost about a mispredict).
         memory_order_clear: u32 = 20, "cycles";
         /// Entry and exit of a system call with the kernel's work reduced to a constant: `getppid`

@@ -122,7 +122,10 @@ fn bad_levels_are_refused_in_one_sentence() {
     for (text, part) in [
         ("[memory.l2]\nsize = 4096".into(), "memory.l2 = { size = 4096 }: the levels"),
         ("[memory.llc]\nsize = 4096".into(), "write [[memory.level]] with name = \"LLC\""),
-        ("[memory.prefetch]\nadjacent = false".into(), "memory.prefetch.adjacent = false: each"),
+        (
+            "[memory.prefetch]\nadjacent = false".into(),
+            "memory.prefetch.adjacent = false: prefetchers",
+        ),
         (level("sise = 3"), "memory.level[0].sise\": unknown. Did you mean \"size\"?"),
         (level("size = -3"), "memory.level[0].size = -3: must be a whole number"),
         ("[memory.level]\nsize = 3".into(), "memory.level = { size = 3 }: must be a list"),
@@ -131,7 +134,7 @@ fn bad_levels_are_refused_in_one_sentence() {
         (level("replacement = \"plru\""), "memory.level[0].replacement \"plru\": unknown. Did you"),
         (level("prefetchers = [\"stream\"]"), "Did you mean \"streamer\"? The valid ones are"),
         (level("inclusive = true\nsize = 4096"), "size = 4096: must hold both first-level caches"),
-        (level("").repeat(2), "memory.level[1].name = \"L2\": is the name of level[0] as well"),
+        (level("").repeat(2), "memory.level[1].name = \"L2\": is also the name of level[0]"),
         (level("").repeat(5), "memory.level = 5 levels: must be from 1 to 4"),
         ("[memory]\nline = 48".into(), "memory.line = 48: must be a power of two from 32 to 256"),
         ("[memory]\nlevel = []".into(), "memory.level = 0 levels: must be from 1 to 4"),

@@ -75,7 +75,7 @@ impl fmt::Display for BlockError {
         match self {
             Self::Empty => write!(f, "no bytes; give the hex bytes of the block's instructions"),
             Self::Hex { found } => {
-                write!(f, "{found:?} is no hex digit; give pairs of 0-9 and a-f")
+                write!(f, "{found:?} is not a hex digit; give pairs of 0-9 and a-f")
             }
             Self::OddHex { digits } => {
                 write!(f, "{digits} hex digits, but a byte has two; is one missing or cut off?")

@@ -140,7 +140,8 @@ impl Report {
             );
         }
         if !self.left_out.is_empty() {
-            let _ = writeln!(out, "\n{} rows left out", self.left_out.len());
+            let rows = if self.left_out.len() == 1 { "row" } else { "rows" };
+            let _ = writeln!(out, "\n{} {rows} left out", self.left_out.len());
         }
         for row in &self.left_out {
             let _ = writeln!(out, "  {row}");

@@ -3,6 +3,7 @@
 use experiments::mallocs::record;
 use experiments::{Ending, Failure};
 use results::Exit;
+use results::text::number::counted;
 
 use crate::args::RecordMallocsArgs;
 use crate::error::{Done, passed_on};
@@ -21,14 +22,17 @@ pub fn run(args: &RecordMallocsArgs) -> Done {
     }
     let (totals, path) = (recorded.totals, args.output.display());
     eprintln!(
-        "mallacc: {path}: {} allocations, {} frees, {} threads, at most {} bytes live",
-        totals.allocations, totals.frees, totals.threads, totals.peak_bytes
+        "mallacc: {path}: {}, {}, {}, at most {} live",
+        counted(totals.allocations, "allocation", "allocations"),
+        counted(totals.frees, "free", "frees"),
+        counted(totals.threads, "thread", "threads"),
+        counted(totals.peak_bytes, "byte", "bytes")
     );
     if totals.children > 0 {
         eprintln!(
-            "mallacc: {} other process(es) that it started are not in the trace; to have one, \
-             record it by itself",
-            totals.children
+            "mallacc: not in the trace: {} that the program started; record such a program by \
+             itself",
+            counted(totals.children, "process", "processes")
         );
     }
     if let Ending::Program(Some(Exit::Signal(signal))) = recorded.ending {

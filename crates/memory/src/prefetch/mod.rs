@@ -40,8 +40,7 @@ pub struct Model {
 pub static MODELS: &[Model] = &[
     Model {
         name: "ip_stride",
-        text: "By instruction address: a load whose address moves by the same stride asks one \
-               ahead.",
+        text: "By instruction address: a load that repeats its stride prefetches one stride ahead.",
         parameters: &["ip_stride_entries", "ip_stride_bytes_max"],
         by_instruction: true,
         build: |p, line| Prefetcher::IpStride(IpStride::new(p, line)),
@@ -62,7 +61,7 @@ pub static MODELS: &[Model] = &[
     },
     Model {
         name: "streamer",
-        text: "Ascending or descending accesses within a 4 KB page, with a distance ahead.",
+        text: "Ascending or descending accesses within a 4 KB page, several lines ahead.",
         parameters: &["streams", "streamer_confirm", "streamer_distance", "streamer_degree"],
         by_instruction: false,
         build: |p, line| Prefetcher::Streamer(Streamer::new(p, line)),

@@ -80,7 +80,7 @@ fn sums(run: &Run, kind: CallKind) -> LineChart {
     let inside = x.low.is_some_and(|low| low < fast) && x.high.is_some_and(|high| high > fast);
     let guide = Guide { label: "fast path".into(), at: fast, across: false };
     LineChart {
-        title: format!("{}: calls that take at most so long", kind_name(kind)),
+        title: format!("{}: calls that take at most this long", kind_name(kind)),
         note:
             "Cumulative share of calls; 50 % is the median. Calls under 100 cycles count as fast \
                path."

@@ -23,7 +23,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
             Meaning::MissRate,
             Chart {
                 title: "Misses per 1,000 instructions",
-                note: "Demand misses; wrong predictions of branches.",
+                note: "Demand misses; mispredicted branches.",
                 axis: Axis::new("per 1,000 instructions", Format::Fixed(2)),
             },
         )

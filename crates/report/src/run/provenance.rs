@@ -47,7 +47,7 @@ fn measured(run: &Run) -> String {
     let how = match &run.sampling {
         None => "simulated in detail".to_owned(),
         Some(sampling) => format!(
-            "in {} samples of {}, one every {}, each after {} of detailed warm-up; they stand for \
+            "in {} samples of {}, one every {}, each after {} of detailed warm-up; they represent \
              {} instructions, intervals are of 95 %",
             number::count(sampling.samples),
             number::count(sampling.measure),
@@ -83,8 +83,8 @@ pub fn definitions(schema: &Schema) -> Html {
     let mut html = Html::prose(
         "p",
         &[],
-        "All configurations saw the identical instruction stream, so their differences carry no \
-         noise of the program or of the host. A speedup is the baseline's cycles over a \
+        "All configurations saw the identical instruction stream, so their differences contain no \
+         noise from the program or the host. A speedup is the baseline's cycles over a \
          configuration's own, less 1. In a sampled run ± is half of a 95 % confidence interval, \
          paired by sample.",
     );

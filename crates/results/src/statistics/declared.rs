@@ -157,7 +157,11 @@ pub static CONFIGURATION: &[Statistic<Configuration>] = &[
         "Smallest area of the accelerator's synthesised RTL (with flip-flops), scaled to 28 nm, \
          where it was synthesised at this size."
     ),
-    stated!(area_rtl_um2_max, SquareMicrometres, "The largest; the scale is a range."),
+    stated!(
+        area_rtl_um2_max,
+        SquareMicrometres,
+        "Largest area of the synthesised RTL; the scale is a range."
+    ),
     stated!(energy_nj, Nanojoules, "Energy spent in the accelerator, where its model states one."),
 ];
 

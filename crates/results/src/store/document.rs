@@ -13,7 +13,7 @@ pub fn markdown() -> String {
 # Schema of the results store
 
 Generated from `crates/results/src/store/schema.rs`; a test compares this page with the tables of a
-fresh store (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-results` writes it anew).
+fresh store (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-results` updates it).
 
 A store is one SQLite file (default `mallacc.db`), readable by anything that reads SQLite.
 `PRAGMA application_id` is 0x4d616c6c (\"Mall\"), `PRAGMA user_version` the schema version, now

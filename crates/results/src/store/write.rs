@@ -250,7 +250,7 @@ fn write_statistics(connection: &Connection, id: i64, configuration: &Configurat
     let mut seen = BTreeSet::new();
     for (position, (name, value)) in flatten(configuration).into_iter().enumerate() {
         if !seen.insert(name.clone()) {
-            let rule = "is there twice in one configuration";
+            let rule = "occurs twice in one configuration";
             let remedy = "give each group of a kind, for example each cache, a name of its own";
             return Err(value_fault("statistic", name, rule, remedy));
         }

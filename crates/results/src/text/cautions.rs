@@ -77,7 +77,7 @@ fn moved(run: &Run, subject: &Configuration) -> Option<String> {
     let whole = configuration_statistic(run, subject, "allocator_speedup");
     Some(format!(
         "With {}, {} becomes faster and {} slower. Calls are timed from retirement to retirement, \
-         which moves time between neighbouring calls: the allocator as a whole ({}) counts.",
+         which moves time between neighbouring calls: judge by the allocator as a whole ({}).",
         subject.name,
         faster.name(),
         slower.name(),

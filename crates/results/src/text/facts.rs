@@ -47,10 +47,10 @@ pub fn lines(run: &Run) -> Vec<String> {
     }
     if run.threads > 1 {
         lines.push(format!(
-            "{} threads took turns on one simulated core: {} context switches, each of which \
-             flushes the malloc cache.",
+            "{} threads took turns on one simulated core: {}, each of which flushes the malloc \
+             cache.",
             number::count(run.threads),
-            number::count(run.context_switches)
+            number::counted(run.context_switches, "context switch", "context switches")
         ));
     }
     lines.extend(markers(run));
@@ -149,7 +149,6 @@ pub fn alarms(run: &Run) -> Vec<String> {
         ));
     }
     let contradictions = run.contradictions().into_iter();
-    alarms
-        .extend(contradictions.map(|what| format!("These figures contradict themselves: {what}.")));
+    alarms.extend(contradictions.map(|what| format!("These figures are inconsistent: {what}.")));
     alarms
 }

@@ -85,7 +85,7 @@ stats::counters! {
     /// Counters of the ways.
     pub struct FetchCounters = Head::one("fetch")
         .title("fetch and decode")
-        .about("Fused uops by the way that they came through fetch and decode.")
+        .about("Fused uops by where they were delivered from.")
         .since(2);
 
     /// Fused uops from the uop cache.
@@ -347,7 +347,7 @@ pub fn check(core: &CoreParams) -> Result<(), ConfigError> {
     }
     let near = core.near_branches;
     if near != 0 && (near < 4 || !near.is_power_of_two()) {
-        let rule = "must be 0 or a power of two from 4 on";
+        let rule = "must be 0 or a power of two of at least 4";
         let remedy = format!("try {}", near.next_power_of_two().max(4));
         return Err(ConfigError::rule("core.near_branches", near, rule, &remedy));
     }

@@ -60,13 +60,12 @@ pub fn text(machine: &Machine, rows: &[Row]) -> String {
     let _ = match reference::of(machine) {
         Some(reference) => writeln!(
             out,
-            "\n{agree} of {measured} measured figures are within 10 %.\nMeasured: {}.\nSizes \
-             that two levels answer together have no measured figure.",
+            "\n{agree} of {measured} measured figures are within 10 %.\nMeasured: {}.\nSizes that two levels serve together have no measured figure.",
             reference.source
         ),
         None => writeln!(
             out,
-            "\nNo measurements are known of {}: the figures stand by themselves.",
+            "\nNo measurements of {} are known to compare these figures with.",
             machine.name
         ),
     };

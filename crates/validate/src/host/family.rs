@@ -55,7 +55,7 @@ impl Family {
     /// The message for a processor without a machine.
     pub fn unknown(&self) -> String {
         let who = match self.vendor.as_str() {
-            "" => "This processor does not say what it is".to_owned(),
+            "" => "This processor does not identify itself".to_owned(),
             "AuthenticAMD" | "HygonGenuine" => format!(
                 "AMD family {} model {} ({}): no machine file describes an AMD core",
                 self.family, self.model, self.name
@@ -66,7 +66,7 @@ impl Family {
             ),
         };
         format!(
-            "{who}; compared with {FALLBACK} instead, so errors are of two different cores. Choose \
+            "{who}; compared with {FALLBACK} instead, so errors compare two different cores. Choose \
              another machine with --machine."
         )
     }

@@ -82,7 +82,7 @@ impl Timed {
             }
         }
         if timed.samples.is_empty() || timed.additions == 0 || timed.steps == 0 {
-            return Err("no timed samples; build the microbenchmarks anew with `make guest`".into());
+            return Err("no timed samples; rebuild the microbenchmarks with `make guest`".into());
         }
         Ok(timed)
     }
