@@ -4,9 +4,9 @@ what the documentation shows.
 
     tour.py [--mallacc PROGRAM] [--outputs] [--long] [--update] [FILE ...]
 
-A command is a line of a code block that begins with `mallacc`, after `$ ` if its output follows. In
-that output, "…" stands for anything. Words must be the same; a number may differ by its interval and
-that of the number shown (±), or else by 5 %. Of other commands it is checked that they exist.
+A command is a line of a code block that begins with `mallacc`, after `$ ` if its output follows.
+In that output, "…" stands for anything. Words must be the same; a number may differ by its interval
+and that of the number shown (±), or else by 5 %. Of other commands it is checked that they exist.
 
 --outputs  only commands whose output is shown
 --long     also what takes hours or installs nothing by itself: whole studies
@@ -108,15 +108,13 @@ def commands(file: pathlib.Path) -> list[Command]:
         if raw.startswith("```"):
             inside, shown, open_line = not inside, False, ""
         elif inside and open_line:
-            last = found[-1]
-            last.text = f"{open_line.removesuffix(chr(92))}\n{raw}"
-            open_line = "" if complete(last.text) else last.text
-            last.output_line = number + 1
+            found[-1].text = open_line = f"{open_line}\n{raw}"
+            found[-1].output_line = number + 1
+            open_line = "" if complete(open_line) else open_line
         elif inside and (match := re.match(r"(\$ )?((?:mallacc|make|cargo) .*)", raw)):
             shown = match[1] is not None
-            text = match[2]
+            text = match[2] if shown else without_remark(match[2])
             open_line = "" if complete(text) else text
-            text = text if open_line or shown else without_remark(text)
             found.append(Command(file, number, text, [], number + 1))
         elif inside and shown:
             found[-1].output.append(raw)

@@ -387,7 +387,8 @@ pub const MEANING: &[Table] = &[
     },
     Table {
         name: "size_classes",
-        about: "The size classes of the program's allocator; runs stored before version 6 of the schema have none.",
+        about: "The size classes of the program's allocator; runs stored before version 6 of the \
+                schema have none.",
         columns: &[
             ("configuration", "`configurations.id`"),
             ("class", "its number"),
