@@ -221,6 +221,7 @@ impl Planner {
         if self.plan.max.is_some_and(|max| self.population >= max) {
             self.end_sample(items);
             self.end_phase(items);
+            self.stage = Stage::Outside;
             self.finished = true;
             self.next_change = u64::MAX;
             return;

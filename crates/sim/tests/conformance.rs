@@ -140,7 +140,8 @@ fn the_phases_of_a_run_are_the_whole_of_it() {
         };
         let expected = lengths(&outcome.measured[0]);
         let (last, others) = expected.split_last().unwrap();
-        assert!(others.iter().all(|length| (20_000..20_100).contains(length)) && *last < 20_100);
+        let full = |length: &u64| (20_000..20_100).contains(length);
+        assert!(others.iter().all(full) && *last < 20_100, "{expected:?}");
         for measured in &outcome.measured {
             assert_eq!(lengths(measured), expected);
             let item = measured.configuration(false);
