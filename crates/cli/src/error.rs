@@ -36,11 +36,7 @@ fn statuses() -> [(String, &'static str); 10] {
             "some blocks of `block` or `validate blocks` could not be read or predicted",
         ),
         (USAGE.to_string(), "wrong usage, an unknown name, or an invalid machine file or setting"),
-        (
-            VIOLATION.to_string(),
-            "the program succeeded, but begins and ends of calls do not balance or a malloc cache \
-             returned a wrong pointer; or `check-markers` found something",
-        ),
+        (VIOLATION.to_string(), "the program succeeded, but its allocator's markers are at fault"),
         (
             FAILED.to_string(),
             "mallacc failed: a part is missing, or a recording, file or store cannot be used",

@@ -158,7 +158,7 @@ fn numbers_with_fractions_and_negative_ones_are_told_the_whole_rule() {
         ),
         (&["run", "--skip", "-1", "sh"], &["'-1' for '--skip", "whole number", "0 or more"]),
         (&["run", "--budget", "-1k", "sh"], &["'-1k' for '--budget", "whole number", "0 or more"]),
-        (&["run", "--seed", "-1", "sh"], &["'-1' for '--seed", "whole number, 0 or more"]),
+        (&["run", "--seed", "-1", "sh"], &["'-1' for '--seed", "whole number from 1 to"]),
         (&["micro", "--seed", "0.5"], &["'0.5' for '--seed", "whole number, 0 or more"]),
         (&["micro", "--iterations", "-4"], &["'-4' for '--iterations", "from 1 to 268435456"]),
         (&["micro", "--entries", "-4"], &["'-4' for '--entries", "try 16"]),
