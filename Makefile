@@ -23,7 +23,7 @@ SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma \
         traces build guest demo check test nightly test-guest test-rust test-pops test-rtl \
-        rtl-setup test-long test-repeats area bench lint lint-python clean install sma-library \
+        rtl-setup test-long test-repeats tour area bench lint lint-python clean install sma-library \
         install-sma
 
 help:
@@ -43,6 +43,7 @@ help:
 	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
 	@echo 'test-long        100 million pops through the models of the malloc cache'
 	@echo 'test-repeats     a hundred runs of each program on a busy machine, all alike'
+	@echo 'tour             every command of the documentation; TOUR=--long: whole studies too'
 	@echo 'area             synthesis of the RTL'
 	@echo 'bench            speed and memory; raw figures into bench/runs/'
 	@echo 'lint             formatting, clippy, clang-format, lint-python'
@@ -120,6 +121,10 @@ test-long: build
 test-rtl rtl-setup area:
 	@test -f rtl/Makefile || { echo 'make: there is no RTL here'; exit 1; }
 	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
+
+# Every command of the documentation, from an empty folder; TOUR=--long adds whole studies.
+tour: build
+	@python3 tools/tour.py --mallacc $(MALLACC) $(TOUR)
 
 nightly: test-long test-repeats
 	$(MAKE) --no-print-directory -C sma/sma loom

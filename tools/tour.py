@@ -2,15 +2,16 @@
 """Runs every command of the documentation from an empty folder, and compares what it prints with
 what the documentation shows.
 
-    tour.py [--mallacc PROGRAM] [--outputs] [--long] [--update] [FILE ...]
+    tour.py [--mallacc PROGRAM] [--outputs | --statuses] [--long] [--update] [FILE ...]
 
 A command is a line of a code block that begins with `mallacc`, after `$ ` if its output follows.
 In that output, "…" stands for anything. Words must be the same; a number may differ by its interval
 and that of the number shown (±), or else by 5 %. Of other commands it is checked that they exist.
 
---outputs  only commands whose output is shown
---long     also what takes hours or installs nothing by itself: whole studies
---update   write what was printed into the documentation
+--outputs   only commands whose output is shown
+--statuses  compare no output: other versions of the programs give other figures
+--long      also whole studies, which take hours
+--update    write what was printed into the documentation
 """
 
 from __future__ import annotations
@@ -274,16 +275,16 @@ def run(command: Command, folder: pathlib.Path) -> tuple[int, str, float]:
     return done.returncode, done.stdout.decode(errors="replace"), time.monotonic() - begun
 
 
-def judge(command: Command, folder: pathlib.Path, update: bool) -> list[str]:
+def judge(command: Command, folder: pathlib.Path, options: argparse.Namespace) -> list[str]:
     """Runs a command; what is wrong with it."""
     status, printed, seconds = run(command, folder)
     print(f"{seconds:6.1f} s  {command.place}  {command.text.splitlines()[0]}", flush=True)
     if status != 0:
         return [f"status {status}", *printed.splitlines()[-12:]]
-    if not command.output:
+    if not command.output or options.statuses:
         return []
     wrong, today = compare(command, printed.splitlines())
-    if update:
+    if options.update:
         lines = command.file.read_text(encoding="utf-8").splitlines()
         first = command.output_line - 1
         lines[first : first + len(command.output)] = today
@@ -296,6 +297,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--mallacc", type=pathlib.Path, default=ROOT / "target/release/mallacc")
     parser.add_argument("--outputs", action="store_true")
+    parser.add_argument("--statuses", action="store_true")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
@@ -306,7 +308,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         furnish(folder, arguments.mallacc.resolve())
-        # From the last, so that what is written into a document moves no command still to come.
         for file in files:
             for command in commands(file):
                 if arguments.outputs and not command.output:
@@ -317,7 +318,7 @@ def main() -> int:
                     print(f"left out  {command.place}  {command.text} ({LONG[command.text]})")
                     continue
                 else:
-                    wrong = judge(command, folder, arguments.update)
+                    wrong = judge(command, folder, arguments)
                 stumbles += bool(wrong)
                 for line in wrong:
                     print(f"          {line}")

@@ -6,6 +6,7 @@ mod call_sites;
 mod commands;
 mod common;
 mod copied;
+mod documentation;
 mod end_to_end;
 mod errors;
 mod exit_status;
