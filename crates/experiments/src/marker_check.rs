@@ -9,16 +9,14 @@ use documents::text::wrap;
 use markers::{Checker, Counts, Kind, Report, Spot};
 use results::text::number::{count, counted};
 use serde_json::{Value, json};
-use stream::live::Fate;
 use stream::{CallKind, Objects, Packet, Source, StreamError};
 use symbols::{Names, Place};
 
-use crate::companion::Companion;
 use crate::error::{Ending, Failure};
 use crate::input;
 use crate::monitor::Monitor;
 use crate::record::Parameters;
-use crate::run::stop;
+use crate::run;
 use crate::target::Target;
 
 /// Findings that the text lists; the other formats have all.
@@ -81,22 +79,7 @@ pub fn program(mut target: Target, monitor: &dyn Monitor) -> Result<Checked, Fai
     if error.is_some() {
         launched.detach();
     }
-    let io = |error| Failure::failed(format!("cannot wait for the program: {error}"));
-    let asked = monitor.signal();
-    let fate = match asked {
-        Some(signal) => stop(&mut launched, signal).map_err(io)?,
-        None => launched.wait().map_err(io)?,
-    };
-    monitor.program_ended();
-    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| asked.is_none()) {
-        monitor.warning(&failure);
-    }
-    let ending = match (asked, fate) {
-        (Some(signal), _) => Ending::Interrupted(signal),
-        (None, Fate::Exited(code)) => Ending::Program(Some(results::Exit::Code(code))),
-        (None, Fate::Killed(signal)) => Ending::Program(Some(results::Exit::Signal(signal))),
-        (None, _) => Ending::Program(None),
-    };
+    let ending = run::until_its_end(launched, companion, monitor)?;
     match error {
         Some(error) if follower.instructions == 0 => Err(Failure::from(error)),
         error => Ok(follower.checked(name, unmarked, error, ending)),

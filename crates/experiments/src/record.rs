@@ -4,15 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
 
-use results::Exit;
 use stream::file::{Header, RecordingWriter};
-use stream::live::{Fate, LiveSource};
+use stream::live::LiveSource;
 use stream::{Packet, Source, StreamError};
 
-use crate::companion::Companion;
 use crate::error::{Ending, Failure};
 use crate::monitor::{Monitor, Progress};
-use crate::run::stop;
+use crate::run;
 use crate::target::Target;
 
 /// How a trace was made, as stored in its header.
@@ -80,23 +78,8 @@ pub fn record(
     if finished.is_err() {
         launched.detach();
     }
-    let io = |error| Failure::failed(format!("cannot wait for the program: {error}"));
-    let asked = monitor.signal();
-    let fate = match asked {
-        Some(signal) => stop(&mut launched, signal).map_err(io)?,
-        None => launched.wait().map_err(io)?,
-    };
-    monitor.program_ended();
-    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| asked.is_none()) {
-        monitor.warning(&failure);
-    }
+    let ending = run::until_its_end(launched, companion, monitor)?;
     let totals = finished?;
-    let ending = match (asked, fate) {
-        (Some(signal), _) => Ending::Interrupted(signal),
-        (None, Fate::Exited(code)) => Ending::Program(Some(Exit::Code(code))),
-        (None, Fate::Killed(signal)) => Ending::Program(Some(Exit::Signal(signal))),
-        (None, _) => Ending::Program(None),
-    };
     let (events, blocks) = (totals.words, totals.blocks);
     Ok(Recorded { events, blocks, seconds: begun.elapsed().as_secs_f64(), ending })
 }

@@ -77,6 +77,31 @@ fn end(
     }
 }
 
+/// Waits for a program whose stream was read by something else than machines, or ends it if the user
+/// asked for that, and then for its client.
+pub fn until_its_end(
+    mut launched: Launched,
+    companion: Option<Companion>,
+    monitor: &dyn Monitor,
+) -> Result<Ending, Failure> {
+    let io = |error| Failure::failed(format!("cannot wait for the program: {error}"));
+    let asked = monitor.signal();
+    let fate = match asked {
+        Some(signal) => stop(&mut launched, signal).map_err(io)?,
+        None => launched.wait().map_err(io)?,
+    };
+    monitor.program_ended();
+    if let Some(failure) = companion.and_then(Companion::finish).filter(|_| asked.is_none()) {
+        monitor.warning(&failure);
+    }
+    Ok(match (asked, fate) {
+        (Some(signal), _) => Ending::Interrupted(signal),
+        (None, Fate::Exited(code)) => Ending::Program(Some(Exit::Code(code))),
+        (None, Fate::Killed(signal)) => Ending::Program(Some(Exit::Signal(signal))),
+        (None, _) => Ending::Program(None),
+    })
+}
+
 /// Asks a program to end by a signal, and kills it after a while.
 pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
     let deadline = Instant::now() + GRACE;
