@@ -103,7 +103,7 @@ pub fn until_its_end(
 }
 
 /// Asks a program to end by a signal, and kills it after a while.
-pub fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
+fn stop(launched: &mut Launched, signal: i32) -> std::io::Result<Fate> {
     let deadline = Instant::now() + GRACE;
     if let Ok(pid) = i32::try_from(launched.pid()) {
         // SAFETY: kill(2) with the number of a child that has not been waited for yet.
