@@ -1,8 +1,9 @@
 //! Figures in rows and columns: exact as CSV, rounded as HTML.
 
 use documents::csv::Csv;
+use results::confidence::Estimate;
 use results::statistics::Value;
-use results::text::number;
+use results::text::number::{self, Shown};
 
 use crate::html::{Html, download};
 
@@ -30,15 +31,27 @@ impl Format {
             // Whole numbers up to 2^53 are exact as a float.
             Self::Count if value >= 0.0 => number::count(value.round() as u64),
             Self::Count => format!("-{}", number::count(-value.round() as u64)),
-            Self::Fixed(decimals) => number::fixed(value, decimals),
-            Self::Percent(decimals) => format!("{} %", number::fixed(100.0 * value, decimals)),
-            Self::Change(decimals) => {
-                let text = number::fixed(100.0 * value, decimals);
-                let zero = text.chars().all(|c| c == '0' || c == '.');
-                let sign = if zero || text.starts_with('-') { "" } else { "+" };
-                format!("{sign}{text} %")
+            Self::Fixed(_) | Self::Percent(_) | Self::Change(_) => {
+                self.estimate(Estimate { value, half_width: None }).figure
             }
         }
+    }
+
+    /// The figure in readable form and its interval, with the decimals that the interval needs.
+    pub fn estimate(self, estimate: Estimate) -> Shown {
+        let (factor, decimals, unit) = match self {
+            Self::Fixed(decimals) => (1.0, decimals, ""),
+            Self::Percent(decimals) | Self::Change(decimals) => (100.0, decimals, " %"),
+            Self::Text | Self::Count => {
+                let figure = self.show(estimate.value);
+                let interval = estimate.half_width.map(|half| format!("±{}", self.show(half)));
+                return Shown { figure, interval };
+            }
+        };
+        let shown = Shown::of(estimate.scaled(factor), decimals);
+        let shown = if matches!(self, Self::Change(_)) { shown.signed() } else { shown };
+        let with_unit = |text: String| format!("{text}{unit}");
+        Shown { figure: with_unit(shown.figure), interval: shown.interval.map(with_unit) }
     }
 
     /// A position on an axis, without meaningless decimals.
@@ -85,6 +98,10 @@ pub enum Datum {
     Count(u64),
     /// A derived figure.
     Real(f64),
+    /// A derived figure with its interval, which the next cell may show.
+    Estimate(Estimate),
+    /// Half of that interval.
+    HalfWidth(f64),
     /// Not measured, or undefined.
     Missing,
 }
@@ -112,12 +129,19 @@ impl From<&str> for Datum {
 }
 
 impl Datum {
+    /// The cells of a figure and of half its interval.
+    pub fn with_interval(value: f64, half_width: Option<f64>) -> [Self; 2] {
+        let half = half_width.map_or(Self::Missing, Self::HalfWidth);
+        [Self::Estimate(Estimate { value, half_width }), half]
+    }
+
     /// Its form in CSV: in full, empty if missing.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
-            Self::Real(value) => value.to_string(),
+            Self::Real(value) | Self::HalfWidth(value) => value.to_string(),
+            Self::Estimate(estimate) => estimate.value.to_string(),
             Self::Missing => String::new(),
         }
     }
@@ -131,6 +155,12 @@ impl Datum {
             }
             Self::Count(count) => format.show(*count as f64),
             Self::Real(value) => format.show(*value),
+            Self::Estimate(estimate) => format.estimate(*estimate).figure,
+            Self::HalfWidth(half) => {
+                let around_zero = Estimate { value: 0.0, half_width: Some(*half) };
+                let interval = format.estimate(around_zero).interval.unwrap_or_default();
+                interval.trim_start_matches('±').to_owned()
+            }
             Self::Missing => number::UNDEFINED.into(),
         }
     }
@@ -225,6 +255,16 @@ mod tests {
         for cell in [">1,234,567<", ">+33.3 %<", ">-<", ">0.0 %<"] {
             assert!(html.as_str().contains(cell), "{cell} in {}", html.as_str());
         }
+    }
+
+    #[test]
+    fn a_figure_and_its_interval_have_the_same_decimals_in_cells_of_their_own() {
+        let estimate = Estimate { value: 0.006_231, half_width: Some(0.000_12) };
+        let format = Format::Change(1);
+        assert_eq!(Datum::Estimate(estimate).show(format), "+0.62 %");
+        assert_eq!(Datum::HalfWidth(0.000_12).show(format), "0.01 %");
+        assert_eq!(Datum::Estimate(estimate).exact(), "0.006231");
+        assert_eq!(Datum::HalfWidth(0.000_12).exact(), "0.00012");
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! Every figure of the page agrees with the JSON of the same run: downloads to the last digit,
 //! tables to the digits shown. The JSON is traversed here; nothing uses the page's code.
 
-mod reading;
-
+use fixtures::reading::{Csv, Node, csv, downloads};
 use fixtures::{sampled, whole};
-use reading::{Csv, Node, csv, downloads};
 use results::Run;
 use serde_json::Value;
 use std::collections::BTreeMap;

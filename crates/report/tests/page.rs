@@ -1,10 +1,8 @@
 //! The page as a document: well formed, escaped, and complete without external resources, whatever
 //! the run contains.
 
-mod reading;
-
+use fixtures::reading::{Node, downloads};
 use fixtures::{sampled, whole};
-use reading::{Node, downloads};
 use results::{Configuration, Role, Run};
 use std::collections::BTreeSet;
 

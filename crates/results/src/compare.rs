@@ -22,9 +22,16 @@ pub struct Fault {
 }
 
 impl Run {
-    /// The baseline of a configuration: the first one without an accelerator on the same machine.
+    /// The baseline that a configuration's gains are measured against: the first one without an
+    /// accelerator on the same machine. There is none if the run is invalid or could not measure any
+    /// call: then no gain is defined.
     pub fn baseline_of(&self, configuration: &Configuration) -> Option<&Configuration> {
-        self.first(&configuration.machine, Role::Baseline)
+        self.baseline_on(&configuration.machine)
+    }
+
+    fn baseline_on(&self, machine: &str) -> Option<&Configuration> {
+        let gains = self.unmeasured.is_none() && !self.is_invalid();
+        self.first(machine, Role::Baseline).filter(|_| gains)
     }
 
     /// The configuration that the headline is about, of the first machine.
@@ -53,26 +60,41 @@ impl Run {
 
     /// Whether the program's markers or a model were at fault: then no gain may be stated.
     pub fn is_invalid(&self) -> bool {
-        self.markers.is_some_and(|markers| markers.broken > 0) || !self.faults().is_empty()
+        self.markers.is_some_and(|markers| markers.broken > 0) || self.counted_faults()
+    }
+
+    /// Whether there are [`Run::faults`]; does not describe them, because each gain asks.
+    fn counted_faults(&self) -> bool {
+        let counted = |path: &str, name: &str| {
+            let counts = self.configurations.iter().filter_map(|item| item.counted.get(path, name));
+            counts.max() > Some(0)
+        };
+        self.schema.kinds().iter().any(|kind| {
+            let mut faults = kind.figures.iter().filter(|figure| figure.meaning == Meaning::Fault);
+            faults.any(|figure| {
+                let mut groups = self.schema.groups_of(kind);
+                groups.any(|group| counted(&group.path(), &figure.name))
+            })
+        })
     }
 
     /// The configuration that a machine's headline is about: the accelerator that the run was made
-    /// for, or else the first one, if the machine has a baseline to compare it with. There is none
-    /// if the run is invalid.
+    /// for, or else the first one, if the machine has a baseline to compare it with, as in
+    /// [`Run::baseline_of`].
     pub fn subject_of(&self, machine: &str) -> Option<&Configuration> {
-        self.first(machine, Role::Baseline).filter(|_| !self.is_invalid())?;
+        self.baseline_on(machine)?;
         self.first(machine, Role::Subject).or_else(|| self.first(machine, Role::Candidate))
     }
 
     /// The limit study on a machine that has a baseline: all accelerated steps at no cost.
     pub fn limit_of(&self, machine: &str) -> Option<&Configuration> {
-        self.first(machine, Role::Baseline)?;
+        self.baseline_on(machine)?;
         self.first(machine, Role::Limit)
     }
 
     /// Allocator calls at no cost, on a machine that has a baseline.
     pub fn bound_of(&self, machine: &str) -> Option<&Configuration> {
-        self.first(machine, Role::Baseline)?;
+        self.baseline_on(machine)?;
         self.first(machine, Role::Bound)
     }
 

@@ -1,7 +1,9 @@
 //! Horizontal bars in groups, each with its figure beside it.
 
+use results::confidence::Estimate;
+use results::text::number::Shown;
+
 use super::canvas::{Canvas, text_width};
-use super::line::unsigned;
 use super::look::Look;
 use super::scale::Axis;
 use super::{Chart, Swatch};
@@ -54,9 +56,13 @@ impl Bars {
 
     /// A figure with its interval.
     fn label(&self, bar: &Bar) -> String {
-        let text = self.axis.format.show(bar.value);
-        let Some(half) = bar.half else { return text };
-        format!("{text} ±{}", unsigned(self.axis.format).show(half))
+        // One unit for both: `+0.62 ±0.01 %`.
+        let estimate = Estimate { value: bar.value, half_width: bar.half };
+        let Shown { figure, interval } = self.axis.format.estimate(estimate);
+        match interval {
+            Some(interval) => format!("{} {interval}", figure.trim_end_matches(" %")),
+            None => figure,
+        }
     }
 }
 
@@ -151,17 +157,17 @@ impl Chart for Bars {
             let name = if self.series.len() > 1 { name } else { &self.axis.label };
             columns.push(Column::new(name, self.axis.format));
             if intervals {
-                columns.push(Column::new(format!("{name} ±"), unsigned(self.axis.format)));
+                columns.push(Column::new(format!("{name} ±"), self.axis.format));
             }
         }
         let mut data = Data::new(columns);
         for group in &self.groups {
             let mut row = vec![Datum::Text(group.label.clone())];
             for bar in &group.bars {
-                row.push(bar.map(|bar| bar.value).into());
-                if intervals {
-                    row.push(bar.and_then(|bar| bar.half).into());
-                }
+                let cells = bar.map_or([Datum::Missing, Datum::Missing], |bar| {
+                    Datum::with_interval(bar.value, bar.half)
+                });
+                row.extend(cells.into_iter().take(1 + usize::from(intervals)));
             }
             data.row(row);
         }

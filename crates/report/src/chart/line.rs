@@ -298,9 +298,12 @@ impl Chart for LineChart {
     /// One column per series if all have the same positions; otherwise one row per point.
     fn data(&self) -> Data {
         let x = Column::new(&self.x.label, self.x.format);
-        let ci = |name: &str| Column::new(format!("{name} ±"), unsigned(self.y.format));
-        let half = |point: &Point| point.half.map_or(Datum::Missing, Datum::Real);
+        let ci = |name: &str| Column::new(format!("{name} ±"), self.y.format);
         let intervals = self.has_intervals();
+        let cells = |point: &Point| {
+            let cells = Datum::with_interval(point.y, point.half);
+            cells.into_iter().take(1 + usize::from(intervals))
+        };
         if self.aligned() {
             let mut columns = vec![x];
             for series in &self.series {
@@ -312,8 +315,7 @@ impl Chart for LineChart {
             for index in 0..count {
                 let mut row = vec![Datum::Real(self.series[0].points[index].x)];
                 for series in &self.series {
-                    row.push(Datum::Real(series.points[index].y));
-                    row.extend(intervals.then(|| half(&series.points[index])));
+                    row.extend(cells(&series.points[index]));
                 }
                 data.row(row);
             }
@@ -326,20 +328,12 @@ impl Chart for LineChart {
         for series in &self.series {
             for point in &series.points {
                 let name = Datum::Text(series.name.clone());
-                let mut row = vec![name, Datum::Real(point.x), Datum::Real(point.y)];
-                row.extend(intervals.then(|| half(point)));
+                let mut row = vec![name, Datum::Real(point.x)];
+                row.extend(cells(point));
                 data.row(row);
             }
         }
         data
-    }
-}
-
-/// Half the width of an interval has no sign.
-pub(super) fn unsigned(format: Format) -> Format {
-    match format {
-        Format::Change(decimals) => Format::Percent(decimals),
-        other => other,
     }
 }
 

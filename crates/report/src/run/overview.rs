@@ -1,7 +1,7 @@
 //! Several runs side by side.
 
 use results::statistics::{Unit, Value};
-use results::text::number;
+use results::text::{number, stated, too_little};
 use results::{Configuration, Run};
 
 use super::entries::{Sweep, axes, line, sweeps};
@@ -20,19 +20,32 @@ pub fn sentences(runs: &[Run]) -> Vec<String> {
     let all: Vec<(f64, &Run)> = runs
         .iter()
         .filter_map(|run| {
-            let item = run.headline_configuration()?;
+            let item = stated(run)?;
             Some((program(run, item, "speedup").figure()?, run))
         })
         .collect();
     let by = |a: &&(f64, &Run), b: &&(f64, &Run)| a.0.total_cmp(&b.0);
     let (Some(least), Some(most)) = (all.iter().min_by(by), all.iter().max_by(by)) else {
-        return vec!["None of these runs compares an accelerator with a baseline.".into()];
+        let says_why = |run: &Run| run.unmeasured.is_some() || too_little(run).is_some();
+        return vec![match runs.iter().any(says_why) {
+            true => "No gain is stated for any of these runs; each says below why.".into(),
+            false => "None of these runs compares an accelerator with a baseline.".into(),
+        }];
     };
     let show = |value: f64| Format::Change(1).show(value);
+    let silent = runs.len() - all.len();
+    let verb = if silent == 1 { "states" } else { "state" };
+    let others = match silent {
+        0 => String::new(),
+        _ => format!(
+            " {silent} of {} runs {verb} no gain; the reason stands with it below.",
+            runs.len()
+        ),
+    };
     vec![
         format!(
-            "Speedups of the program over {} runs: from {} ({}) to {} ({}).",
-            all.len(),
+            "Speedups of the program over {}: from {} ({}) to {} ({}).{others}",
+            number::counted(all.len() as u64, "run", "runs"),
             show(least.0),
             short(program_name(least.1), LABEL_LETTERS),
             show(most.0),
@@ -78,7 +91,7 @@ fn speedups(
     of: fn(&Run, &Configuration, &str) -> Value,
 ) -> Bars {
     let figures = |run: &Run| {
-        let chosen = run.headline_configuration();
+        let chosen = stated(run);
         let limit = chosen.and_then(|item| run.limit_of(&item.machine));
         [chosen, limit].map(|item| item.and_then(|item| bar(of(run, item, "speedup")))).to_vec()
     };
@@ -147,7 +160,7 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
         let link = format!("#{}", name.id);
         let link = Html::tag("a", &[("href", &link)], &short(program_name(run), LABEL_LETTERS));
         let mut cells = vec![link, Html::text(&number::short_count(run.instructions))];
-        let chosen = run.headline_configuration();
+        let chosen = stated(run);
         let base = chosen.and_then(|item| run.baseline_of(item)).or(run.configurations.first());
         let limit = chosen.and_then(|item| run.limit_of(&item.machine));
         let figure = |item: Option<&Configuration>, of: &dyn Fn(&Configuration) -> String| {

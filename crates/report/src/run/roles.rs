@@ -17,10 +17,14 @@ pub struct Shown<'a> {
 pub fn all(run: &Run) -> Vec<Shown<'_>> {
     let headline = run.headline_configuration().map(|item| item.name.as_str());
     let machine = machine(run);
+    // The first of the machine; a baseline of an invalid run keeps its look.
+    let is_of_machine = |item: &&Configuration| Some(item.machine.as_str()) == machine;
+    let mut here = run.configurations.iter().filter(is_of_machine);
+    let baseline = here.find(|item| item.is_baseline()).map(|item| item.name.as_str());
     let mut others = 0;
     let look = |item: &Configuration| {
-        let here = Some(item.machine.as_str()) == machine;
-        if here && run.baseline_of(item).is_some_and(|base| base.name == item.name) {
+        let here = is_of_machine(&item);
+        if here && baseline == Some(&item.name) {
             return Look::BASELINE;
         }
         if headline == Some(&item.name) {

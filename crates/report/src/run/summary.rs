@@ -47,7 +47,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     let (Some(first), Some(kind)) = (run.configurations.first(), run.main_kind()) else {
         return Vec::new();
     };
-    let chosen = run.headline_configuration();
+    let chosen = text::stated(run);
     let base = chosen.and_then(|item| run.baseline_of(item)).unwrap_or(first);
     let limit = run.limit_of(&base.machine);
     let mut tiles = Vec::new();
@@ -82,10 +82,16 @@ fn tiles(run: &Run) -> Vec<Tile> {
 
 /// A speedup with its interval and the limit study's speedup.
 fn faster(what: String, value: Value, limit: Option<Value>) -> Tile {
-    let interval = value.half_width().map(|half| format!("±{}", Format::Percent(1).show(half)));
+    let (figure, interval) = match value {
+        Value::Real(estimate) => {
+            let shown = Format::Change(1).estimate(estimate);
+            (shown.figure, shown.interval)
+        }
+        _ => (number::change(value), None),
+    };
     let limit = limit.map(|value| format!("limit {}", number::change(value)));
     let beside: Vec<String> = interval.into_iter().chain(limit).collect();
-    (what, number::change(value.without_interval()), beside.join("; "))
+    (what, figure, beside.join("; "))
 }
 
 fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {

@@ -21,6 +21,13 @@ const MOVED_MIN: f64 = 0.01;
 
 /// Why the gains of a run cannot be stated, in place of percentages; `None` if they can.
 pub fn too_little(run: &Run) -> Option<String> {
+    if run.markers.is_some_and(|markers| markers.broken > 0) {
+        return Some(
+            "The allocator's markers break their rules, so no gain is stated; `mallacc \
+             check-markers` says where."
+                .into(),
+        );
+    }
     if run.is_invalid() {
         return Some(
             "The markers of the allocator or the model are at fault, so no gain is stated; \
@@ -45,6 +52,12 @@ pub fn too_little(run: &Run) -> Option<String> {
         let calls = number::counted(calls, "call", "calls");
         format!("Only {calls} of {}, too few to state a gain.", kind.name())
     })
+}
+
+/// The configuration that the headline states a gain of, on the first machine; `None` if too little
+/// was measured, or nothing that could be compared.
+pub fn stated(run: &Run) -> Option<&Configuration> {
+    run.headline_configuration().filter(|_| too_little(run).is_none())
 }
 
 /// What to keep in mind about the figures that are stated, a sentence or two each.

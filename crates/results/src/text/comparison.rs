@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::number;
+use crate::confidence::Estimate;
 use crate::figures::{GroupFigures, groups_of};
 use crate::model::{Configuration, Run};
 use crate::select::{CallFigures, CallGroup};
@@ -38,13 +39,12 @@ fn whole_run(item: &Configuration, population: u64) -> String {
     let Some(estimate) = item.whole_run_cycles(population) else {
         return number::UNDEFINED.into();
     };
-    let figure = number::scaled(estimate.value);
-    match estimate.half_width {
-        Some(half) if estimate.value > 0.0 => {
-            format!("{figure} ±{:.1} %", 100.0 * half / estimate.value)
-        }
-        _ => figure,
-    }
+    let relative = |half: f64| Estimate { value: 0.0, half_width: Some(100.0 * half) };
+    let interval = estimate.half_width.filter(|_| estimate.value > 0.0);
+    let interval = interval
+        .and_then(|half| number::Shown::of(relative(half / estimate.value), 1).interval)
+        .map(|interval| format!(" {interval} %"));
+    number::scaled(estimate.value) + &interval.unwrap_or_default()
 }
 
 fn allocator(grid: &mut Grid, run: &Run) {

@@ -30,7 +30,8 @@ pub fn lines(run: &Run) -> Vec<String> {
     let mut lines = vec![extent(run)];
     if let Some(sampling) = &run.sampling {
         let alone = run.configurations.first().is_none_or(|item| item.replicates.is_empty());
-        let interval = if alone { "; ± is the 95 % confidence interval" } else { "" };
+        let interval =
+            if alone && sampling.samples > 1 { "; ± is the 95 % confidence interval" } else { "" };
         lines.push(format!(
             "Sampled: {} of {} instructions, one every {}, each after {} of warm-up{interval}. \
              --no-sample simulates everything.",

@@ -4,6 +4,7 @@ use documents::text::capitalised;
 
 use super::cautions::too_little;
 use super::number;
+use crate::confidence::Estimate;
 use crate::model::{CallKind, Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{Unit, Value, configuration_statistic};
@@ -15,10 +16,12 @@ pub fn headline(run: &Run) -> Vec<String> {
     let Some(first) = run.configurations.first() else {
         return vec!["Nothing was measured: no configuration finished.".into()];
     };
-    if run.main_kind().is_none() {
-        return vec![nothing_allocated(run, first)];
-    }
     let too_little = too_little(run);
+    if run.main_kind().is_none() {
+        // Broken markers may be why there is no call.
+        let invalid = too_little.filter(|_| run.is_invalid());
+        return vec![invalid.unwrap_or_else(|| nothing_allocated(run, first))];
+    }
     let statable = too_little.is_none();
     let mut sentences: Vec<String> = too_little.into_iter().collect();
     for machine in run.machines() {
@@ -141,21 +144,11 @@ fn gain(speedup: Value) -> String {
         return format!("not measurably faster or slower ({})", number::change(speedup));
     }
     let size = percent.value.abs();
-    let decimals = decimals(size, percent.half_width);
-    let text = number::fixed(size, decimals);
-    if text == "0.0" {
+    let usual = usize::from(size < 10.0);
+    let shown = number::Shown::of(Estimate { value: size, ..percent }, usual);
+    if shown.figure == "0.0" {
         return "neither faster nor slower".into();
     }
-    let interval = percent.half_width.map(|half| format!(" ±{half:.decimals$}"));
     let word = if percent.value > 0.0 { "faster" } else { "slower" };
-    format!("{text}{} % {word}", interval.unwrap_or_default())
-}
-
-/// Decimals of a percentage: one below 10, none above, and up to two where its interval needs them
-/// to be more than 0.
-fn decimals(size: f64, half_width: Option<f64>) -> usize {
-    let usual = usize::from(size < 10.0);
-    let half = half_width.filter(|half| *half > 0.0).unwrap_or(f64::INFINITY);
-    let shows = |decimals: &usize| half >= 0.5 * 0.1_f64.powi(*decimals as i32);
-    (usual..2).find(shows).unwrap_or(2)
+    format!("{shown} % {word}")
 }

@@ -2,6 +2,7 @@
 
 use documents::{Column, Layout, Table};
 
+use super::cautions::stated;
 use super::grid::shorten;
 use super::{Style, number};
 use crate::model::{Exit, Run};
@@ -41,11 +42,14 @@ pub fn list(runs: &[Run], style: &Style) -> String {
     }
     let mut text = table.text(&Layout { width: usize::MAX, ..style.layout() });
     text += "Speedups by the accelerator that a run is about; alloc.: the whole allocator.\n";
+    if runs.iter().any(|run| stated(run).is_none()) {
+        text += "Without a speedup (-): `mallacc show RUN` says why.\n";
+    }
     style.finish(text)
 }
 
 fn row(run: &Run) -> [String; COLUMNS] {
-    let chosen = run.headline_configuration();
+    let chosen = stated(run);
     let malloc = match (chosen, run.main_kind()) {
         (Some(item), Some(kind)) => {
             CallFigures::of(run, item, CallGroup::Kind(kind)).value("speedup")
@@ -58,6 +62,7 @@ fn row(run: &Run) -> [String; COLUMNS] {
     let state = match (run.exit, run.complete) {
         (Some(Exit::Signal(signal)), _) => format!("signal {signal}"),
         _ if run.is_invalid() => "invalid".into(),
+        _ if run.unmeasured.is_some() => "unmeasured".into(),
         (_, false) => "incomplete".into(),
         (Some(Exit::Code(code)), true) if code != 0 => format!("exit {code}"),
         (_, true) if run.sampling.is_some() => "sampled".into(),

@@ -15,7 +15,7 @@ use documents::Layout;
 
 use crate::model::Run;
 
-pub use cautions::{cautions, too_little};
+pub use cautions::{cautions, stated, too_little};
 pub use comparison::grid as comparison;
 pub use facts::{alarms, lines as facts};
 pub use grid::Grid;

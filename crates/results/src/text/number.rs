@@ -1,5 +1,6 @@
 //! Figures in readable form.
 
+use crate::confidence::Estimate;
 use crate::statistics::{Unit, Value};
 
 /// Stands for an undefined figure.
@@ -55,16 +56,71 @@ pub fn value(value: Value, unit: Unit) -> String {
         Unit::InstructionsPerCycle => 3,
         _ => 0,
     };
-    let estimate = estimate.scaled(factor);
-    let interval = estimate.half_width.map(|half| format!(" ±{half:.decimals$}"));
-    format!("{}{}{suffix}", fixed(estimate.value, decimals), interval.unwrap_or_default())
+    format!("{}{suffix}", Shown::of(estimate.scaled(factor), decimals))
 }
 
 /// A relative change with its sign: `+34.1 %`.
 pub fn change(change: Value) -> String {
-    let text = value(change, Unit::Fraction);
-    let positive = change.figure().is_some_and(|figure| figure >= 0.0);
-    if positive && !text.starts_with("0.0 %") { format!("+{text}") } else { text }
+    match change {
+        Value::Real(estimate) => {
+            format!("{} %", Shown::of(estimate.scaled(100.0), 1).signed())
+        }
+        _ => value(change, Unit::Fraction),
+    }
+}
+
+/// Decimals that a figure may have beyond the usual ones.
+const MORE_DECIMALS: usize = 2;
+/// Half intervals below this are none: rounding of figures that are the same for every seed.
+const HALF_MIN: f64 = 1e-9;
+
+/// A figure and half its interval, with equally many decimals: the usual number, or up to two more
+/// where the interval needs them to be more than 0. `±0` says that nothing varied, `±<0.1` that
+/// the interval is narrower than even these decimals show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The figure.
+    pub figure: String,
+    /// Its interval, with `±`.
+    pub interval: Option<String>,
+}
+
+impl Shown {
+    /// An estimate with usually this many decimals.
+    pub fn of(estimate: Estimate, usual: usize) -> Self {
+        let Some(half) = estimate.half_width else {
+            return Self { figure: fixed(estimate.value, usual), interval: None };
+        };
+        let shown = |decimals| Some((decimals, format!("±{half:.decimals$}")));
+        let mut all = (usual..=usual + MORE_DECIMALS).filter_map(shown);
+        let (decimals, interval) = match all.find(|(_, text)| has_digits(text)) {
+            _ if half < HALF_MIN => (usual, "±0".to_owned()),
+            Some(shown) => shown,
+            None => (usual, format!("±<{:.usual$}", 0.1_f64.powi(usual as i32))),
+        };
+        Self { figure: fixed(estimate.value, decimals), interval: Some(interval) }
+    }
+
+    /// With a plus sign before a figure above 0; one that rounds to 0 has none.
+    #[must_use]
+    pub fn signed(mut self) -> Self {
+        if has_digits(&self.figure) && !self.figure.starts_with('-') {
+            self.figure.insert(0, '+');
+        }
+        self
+    }
+}
+
+/// Whether more than zeroes are shown.
+fn has_digits(text: &str) -> bool {
+    text.contains(|digit| ('1'..='9').contains(&digit))
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.figure)?;
+        self.interval.iter().try_for_each(|interval| write!(f, " {interval}"))
+    }
 }
 
 /// A share of a whole, undefined if the whole is 0.
@@ -111,7 +167,6 @@ pub fn date(seconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::confidence::Estimate;
 
     #[test]
     fn counts_are_grouped_by_threes() {
@@ -157,6 +212,34 @@ mod tests {
         assert_eq!(shown(-0.0001, None), "0.0 %");
         assert_eq!(shown(0.0, None), "0.0 %");
         assert_eq!(shown(0.341, Some(0.02)), "+34.1 ±2.0 %");
+    }
+
+    #[test]
+    fn an_interval_that_would_round_to_nothing_gets_up_to_two_more_decimals() {
+        let shown = |value, half, usual| {
+            Shown::of(Estimate { value, half_width: Some(half) }, usual).to_string()
+        };
+        // Half a unit of the last decimal is what rounds up to 1.
+        assert_eq!(shown(0.6231, 0.05, 1), "0.6 ±0.1");
+        assert_eq!(shown(0.6231, 0.0499, 1), "0.62 ±0.05");
+        assert_eq!(shown(0.6231, 0.005, 1), "0.62 ±0.01");
+        assert_eq!(shown(0.6231, 0.0049, 1), "0.623 ±0.005");
+        assert_eq!(shown(0.6231, 0.00049, 1), "0.6 ±<0.1");
+        assert_eq!(shown(1.47, 0.0004, 3), "1.4700 ±0.0004");
+        assert_eq!(shown(28.2, 0.4, 0), "28.2 ±0.4");
+        assert_eq!(shown(28.2, 0.004, 0), "28 ±<1");
+        // Nothing varied, up to the rounding of a sum.
+        assert_eq!(shown(25.0, 0.0, 1), "25.0 ±0");
+        assert_eq!(shown(25.0, 1e-14, 1), "25.0 ±0");
+    }
+
+    #[test]
+    fn a_figure_has_the_sign_of_what_is_shown() {
+        let shown = |value, half| change(Value::Real(Estimate { value, half_width: Some(half) }));
+        assert_eq!(shown(0.0004, 0.0004), "+0.04 ±0.04 %");
+        assert_eq!(shown(0.0004, 0.001), "0.0 ±0.1 %");
+        assert_eq!(shown(-0.0004, 0.0004), "-0.04 ±0.04 %");
+        assert_eq!(shown(-0.0004, 0.001), "0.0 ±0.1 %");
     }
 
     #[test]
