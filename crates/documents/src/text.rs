@@ -38,9 +38,20 @@ pub fn capitalised(text: &str) -> String {
 /// The space that is no place to break a line.
 const NO_BREAK: char = '\u{a0}';
 
-/// The same text with spaces between figures and percent signs at which no line breaks.
+/// The same text without line breaks inside a figure: between it and its percent sign or its
+/// interval, and on either side of an arrow between two figures.
 pub fn keep_units(text: &str) -> String {
-    text.replace(" %", &format!("{NO_BREAK}%"))
+    let text = text.replace(" %", &format!("{NO_BREAK}%")).replace(" ±", &format!("{NO_BREAK}±"));
+    let mut pieces = text.split(" → ");
+    let mut joined = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let figures = joined.ends_with(|c: char| c.is_ascii_digit())
+            && piece.starts_with(|c: char| c.is_ascii_digit());
+        let space = if figures { NO_BREAK } else { ' ' };
+        joined.extend([space, '→', space]);
+        joined += piece;
+    }
+    joined
 }
 
 #[cfg(test)]
@@ -60,6 +71,9 @@ mod tests {
         assert!(wrapped.lines().all(|line| line.chars().count() <= 12), "{wrapped}");
         assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>().join(" "), text);
         assert_eq!(wrap("a gain of 25 % is", 12, ""), "a gain of\n25 % is");
+        assert_eq!(wrap("a gain of 25 ±1 % is", 12, ""), "a gain of\n25 ±1 % is");
+        assert_eq!(wrap("from 9.5 → 8.25 cycles", 13, ""), "from\n9.5 → 8.25\ncycles");
+        assert_eq!(wrap("from one → two of them", 11, ""), "from one →\ntwo of them");
         assert_eq!(wrap("unbreakable-and-long a", 5, ""), "unbreakable-and-long\na");
     }
 }

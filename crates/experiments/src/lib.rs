@@ -23,6 +23,7 @@
 //!   [`hierarchy`] (measured hardware).
 //! - [`marker_check`] follows a stream without a machine.
 //! - [`input`] reads what they need: recordings, machine files and lists, from files or stdin.
+//! - [`unmeasured`] says why a run has no allocator calls.
 //! - [`catalogue`] and [`hardware`] run nothing: they describe machines, accelerators and areas.
 
 pub mod assemble;
@@ -56,6 +57,7 @@ mod sma_cycles;
 pub mod sma_study;
 pub mod sweep;
 pub mod target;
+pub mod unmeasured;
 pub mod workload;
 
 pub use error::{Class, Ending, Failure};

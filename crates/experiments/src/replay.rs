@@ -12,6 +12,7 @@ use crate::monitor::Monitor;
 use crate::record::Parameters;
 use crate::session::{self, Finished, Rows};
 use crate::target;
+use crate::unmeasured;
 
 /// An opened recording.
 pub struct Recording(Recorded);
@@ -47,7 +48,7 @@ impl Recording {
                 other => format!("{other}."),
             });
         }
-        session::explain(&mut finished.run, parameters.own_allocator.as_deref());
+        unmeasured::explain(&mut finished.run, parameters.own_allocator.as_deref());
         rows.finish(&finished.run);
         Ok(finished)
     }

@@ -13,6 +13,7 @@ use crate::error::{Ending, Failure};
 use crate::monitor::Monitor;
 use crate::session::{self, Finished, Rows};
 use crate::target::Target;
+use crate::unmeasured;
 
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -52,7 +53,7 @@ pub fn simulate(
         // The program never ran: there is nothing to report, and nothing is lost.
         return Err(Failure::failed(error.to_string()));
     }
-    session::explain(&mut finished.run, own_allocator);
+    unmeasured::explain(&mut finished.run, own_allocator);
     if let Some(failure) = companion.and_then(Companion::finish).filter(|_| !finished.interrupted) {
         finished.run.complete = false;
         finished.run.warnings.push(format!("{failure}."));

@@ -15,6 +15,7 @@ use crate::call_sites::CallSites;
 use crate::error::Failure;
 use crate::fill;
 use crate::monitor::{Instructions, Monitor};
+use crate::unmeasured;
 
 /// The destination of a run's rows; failures are kept until the report is written.
 pub struct Rows {
@@ -223,49 +224,6 @@ fn unknown_instructions(facts: &StreamFacts, item: Option<&Configuration>) -> Op
     ))
 }
 
-/// Why nothing was measured at all, as far as the plan says it.
-fn nothing_measured(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<String> {
-    if plan.max == Some(0) {
-        return Some("--max 0 leaves nothing to measure".into());
-    }
-    if facts.sampled && samples == 0 {
-        return Some(format!(
-            "no sample was completed in {} instructions (one ends every {}); use a shorter period \
-             (--sample) or --no-sample",
-            facts.population, plan.sample.period
-        ));
-    }
-    if plan.roi_only && facts.regions == 0 {
-        return Some(
-            "--roi was given, and the program has no region of interest; mark one with \
-             MALLACC_ROI_BEGIN() or leave --roi out"
-                .into(),
-        );
-    }
-    (facts.population == 0 && plan.skip > 0 && facts.instructions <= plan.skip).then(|| {
-        format!(
-            "--skip {} leaves nothing of {} instructions to measure; skip fewer",
-            plan.skip, facts.instructions
-        )
-    })
-}
-
-/// Says why a run without allocator calls has none, where that is known: `own_allocator` is why
-/// the program's allocator could not be replaced.
-pub fn explain(run: &mut Run, own_allocator: Option<&str>) {
-    if run.main_kind().is_some() {
-        run.unmeasured = None;
-    } else if run.unmeasured.is_none() {
-        run.unmeasured = match own_allocator {
-            Some(clause) => Some(clause.to_owned()),
-            None if !run.complete => {
-                Some("the instruction stream ended before the first allocator call".into())
-            }
-            None => None,
-        };
-    }
-}
-
 /// What the stream reported, as facts and warnings.
 fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     let facts = &outcome.facts;
@@ -286,5 +244,5 @@ fn describe(run: &mut Run, plan: &Plan, outcome: &Outcome) {
     if facts.interrupted {
         run.warnings.push("interrupted: the figures cover what ran until then.".into());
     }
-    run.unmeasured = nothing_measured(plan, facts, samples);
+    run.unmeasured = unmeasured::by_plan(plan, facts, samples);
 }

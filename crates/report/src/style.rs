@@ -22,6 +22,8 @@ const PATTERNS: [(u32, &str); Look::COUNT] = [
     (6, "<path d=\"M0 3H6M3 0V6\"/>"),
     (5, "<path d=\"M0 0L5 5\"/>"),
     (9, "<rect x=\"1\" y=\"1\" width=\"4\" height=\"4\"/>"),
+    (8, "<path d=\"M0 6L4 2L8 6\"/>"),
+    (8, "<path d=\"M0 2H8M4 2V8\"/>"),
 ];
 
 /// The pattern definitions, once per page, in a drawing of size zero.

@@ -23,8 +23,8 @@ pub struct Fault {
 
 impl Run {
     /// The baseline that a configuration's gains are measured against: the first one without an
-    /// accelerator on the same machine. There is none if the run is invalid or could not measure any
-    /// call: then no gain is defined.
+    /// accelerator on the same machine. There is none if the run is invalid or could not measure
+    /// any call: then no gain is defined.
     pub fn baseline_of(&self, configuration: &Configuration) -> Option<&Configuration> {
         self.baseline_on(&configuration.machine)
     }

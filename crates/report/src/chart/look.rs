@@ -9,12 +9,24 @@ use super::canvas::Canvas;
 pub struct Look(pub usize);
 
 /// Dashes of lines, by look.
-const DASHES: [&str; Look::COUNT] =
-    ["7 4", "", "2 3", "9 3 2 3", "12 4", "5 2 1 2", "4 4", "14 3 2 3 2 3", "1 4", "6 2"];
+const DASHES: [&str; Look::COUNT] = [
+    "7 4",
+    "",
+    "2 3",
+    "9 3 2 3",
+    "12 4",
+    "5 2 1 2",
+    "4 4",
+    "14 3 2 3 2 3",
+    "1 4",
+    "6 2",
+    "10 2 2 2",
+    "3 6",
+];
 
 impl Look {
     /// Number of looks; beyond that they repeat.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 12;
     /// The baseline, or whatever the others are compared with.
     pub const BASELINE: Self = Self(0);
     /// What the chart is about.

@@ -73,7 +73,7 @@ impl Stack {
 /// The look of drawn part number `index`.
 fn look(index: usize) -> Look {
     // Neighbouring parts must differ most; the plain fill is number 1.
-    const ORDER: [usize; Look::COUNT] = [1, 0, 4, 2, 5, 3, 8, 7, 9, 6];
+    const ORDER: [usize; Look::COUNT] = [1, 0, 4, 2, 5, 3, 8, 7, 9, 6, 10, 11];
     Look(ORDER[index % Look::COUNT])
 }
 

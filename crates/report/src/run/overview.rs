@@ -115,6 +115,7 @@ fn against_entries(runs: &[Run], labels: &[String]) -> Option<LineChart> {
     let swept: Vec<(&Run, &String, Sweep)> = runs
         .iter()
         .zip(labels)
+        .filter(|(run, _)| stated(run).is_some())
         .filter_map(|(run, label)| Some((run, label, sweeps(run).into_iter().next()?)))
         .collect();
     if swept.len() < 2 {
@@ -172,7 +173,10 @@ fn table(runs: &[Run], names: &[Name]) -> Table {
             figure(base, &|item| {
                 number::value(program(run, item, "ipc"), Unit::InstructionsPerCycle)
             }),
-            figure(base, &|item| share(program(run, item, "allocator_share"))),
+            // A share of 0 is not what is known of an allocator that could not be measured.
+            figure(base.filter(|_| run.unmeasured.is_none()), &|item| {
+                share(program(run, item, "allocator_share"))
+            }),
             figure(base, &|item| {
                 number::value(malloc(run, item, "cycles_per_call"), Unit::CyclesPerCall)
             }),

@@ -24,6 +24,8 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         Series::line(&shown.item.name, shown.look, shares(shown.item)).shaped(Shape::Step)
     });
     let sampled = run.sampling.is_some();
+    let ends = shown.iter().map(|shown| shown.item.instructions);
+    let end = ends.max().unwrap_or(1).max(1) as f64;
     let chart = LineChart {
         title: "Allocator's share of cycles in the course of the run".into(),
         note: match sampled {
@@ -32,7 +34,8 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
         }
         .into(),
         x: Axis::new(if sampled { "measured instructions" } else { "instructions" }, Format::Count)
-            .from(0.0),
+            .from(0.0)
+            .to(end),
         y: Axis::new("share of cycles", Format::Percent(1)).from(0.0),
         series: series.collect(),
         guides: Vec::new(),

@@ -85,8 +85,8 @@ pub fn definitions(schema: &Schema) -> Html {
         &[],
         "All configurations saw the identical instruction stream, so their differences contain no \
          noise from the program or the host. A speedup is the baseline's cycles over a \
-         configuration's own, less 1. In a sampled run ± is half of a 95 % confidence interval, \
-         paired by sample.",
+         configuration's own, less 1. ± is half of a 95 % confidence interval, from samples or \
+         seeds, and speedups are paired by them; ±0 means that nothing varied.",
     );
     let mut details = Html::tag("summary", &[], "Every statistic and its formula");
     details.push(data.html("Every statistic and its formula"));

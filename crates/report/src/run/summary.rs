@@ -3,7 +3,7 @@
 use documents::text::capitalised;
 use results::statistics::{Unit, Value};
 use results::text::{self, number};
-use results::{CallKind, Run};
+use results::{CallKind, Configuration, Run};
 
 use super::figures::{calls, kind_name, program, share};
 use crate::data::Format;
@@ -51,10 +51,15 @@ fn tiles(run: &Run) -> Vec<Tile> {
     let base = chosen.and_then(|item| run.baseline_of(item)).unwrap_or(first);
     let limit = run.limit_of(&base.machine);
     let mut tiles = Vec::new();
+    // The tiles are about the headline's machine; where there are others, they name it.
+    let on = match run.machines().len() {
+        0 | 1 => String::new(),
+        _ => format!(" on {}", base.machine),
+    };
     if let Some(item) = chosen {
         for (what, name) in [("program", "speedup"), ("allocator", "allocator_speedup")] {
             let speedup = |item| program(run, item, name);
-            tiles.push(faster(format!("{what} speedup"), speedup(item), limit.map(speedup)));
+            tiles.push(faster(format!("{what} speedup{on}"), speedup(item), limit.map(speedup)));
         }
         for kind in run.main_kinds() {
             let per_call = |item| cycles(calls(run, item, kind, "cycles_per_call"));
@@ -76,7 +81,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
         share(program(run, base, "allocator_share").without_interval()),
         base.name.clone(),
     ));
-    tiles.push(fast(run, kind, base));
+    tiles.push(fast(run, kind, base, &on));
     tiles
 }
 
@@ -94,9 +99,9 @@ fn faster(what: String, value: Value, limit: Option<Value>) -> Tile {
     (what, figure, beside.join("; "))
 }
 
-fn fast(run: &Run, kind: CallKind, base: &results::Configuration) -> Tile {
+fn fast(run: &Run, kind: CallKind, base: &Configuration, on: &str) -> Tile {
     (
-        format!("{} calls under 100 cycles", kind_name(kind)),
+        format!("{} calls under 100 cycles{on}", kind_name(kind)),
         share(calls(run, base, kind, "fast_share")),
         format!("they take {} of its cycles", share(calls(run, base, kind, "fast_cycle_share"))),
     )
