@@ -172,7 +172,7 @@ impl Figure {
         };
         Self::all().find(|figure| figure.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().map(Self::name).collect();
-            format!("figure {text:?}: there is no such one here; known: {}", names.join(", "))
+            format!("figure {text:?}: unknown; the known ones are {}", names.join(", "))
         })
     }
 

@@ -42,7 +42,7 @@ const fn setting(words: &'static str) -> Named {
 
 /// A program's gain is what its allocator saves times the share of time its allocator takes.
 const SMALL: &str = "the allocator saves as much as in the paper (Figure 13: a third of its time) \
-    and takes less than 1 % of this program's (Figure 18): a query scores far more documents \
+    but takes less than 1 % of this program's time (Figure 18): a query scores far more documents \
     than it allocates objects";
 const SMALL_EXPERIMENT: &str = "Figures 13 and 18 of the same study";
 
@@ -53,11 +53,11 @@ const LARGE_L1D: &str = "the same run on a machine with an L1D of 256 KB";
 pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Fig1, "perl", "peaks")],
-        text: "hits in the thread cache make more than one peak: calls that were executed while an \
-               older instruction waited take 8 cycles, the time that their instructions need to \
-               retire (with 8 or 2 retired a cycle instead of 4 there are three peaks), and most \
-               of the 2,700 calls of 64 to 127 cycles are hits too: perl's refills are 100 in the \
-               samples",
+        text: "thread-cache hits alone make more than one peak: calls executed while an older \
+               instruction was waiting take 8 cycles, the time that their instructions need to \
+               retire (with 8 or 2 retired a cycle instead of 4, there are three peaks), and most \
+               of the 2,700 calls of 64 to 127 cycles are hits too, since perl's refills number \
+               100 in the samples",
         experiment: "perl with core.retire_width 8 (the peak at 8 cycles moves to 4) and 2 (it \
                      joins that of 16 to 22); refills counted by an allocator with counters: \
                      1,280, of which the sampling sees a twelfth",
@@ -73,11 +73,12 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig1, "perl", "miss_over_hit")],
-        text: "a miss costs what it fetches, and a list begins with one object and fetches more \
-               with each miss: 55 % of perl's 1,280 misses fetch 64 objects or fewer; one that \
-               fetches 512 from fresh memory takes 15,000 cycles (kv-never-frees), 800 times a hit",
-        experiment: "perl natively with counters in the allocator: objects that each refill \
-                     fetches; durations of kv-never-frees's refills, which fetch 512",
+        text: "a miss costs as much as it fetches, and a list starts by fetching one object and \
+               fetches more with each miss: 55 % of perl's 1,280 misses fetch 64 objects or fewer; \
+               a miss that fetches 512 from fresh memory takes 15,000 cycles (kv-never-frees), 800 \
+               times a hit",
+        experiment: "perl run natively with counters in the allocator: objects fetched by each \
+                     refill; durations of kv-never-frees's refills, which fetch 512",
         established: on(&["perl"]),
         figures: &[
             apart("55 %"),
@@ -90,10 +91,10 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig2, "kv-never-frees", "fast_share"), (Fig13, "kv-never-frees", "speedup")],
-        text: "what is never freed is always fresh memory: a refill links up to 512 objects that \
-               no cache holds and takes some 15,000 cycles, most of them waiting for DRAM; with a \
-               DRAM that answers at once 30 % of the time lies in calls under 100 cycles instead \
-               of 18 %, and 32 entries gain 4.5 % instead of 2.8 %",
+        text: "a program that never frees always gets fresh memory: a refill links up to 512 \
+               objects that no cache holds and takes some 15,000 cycles, most of them waiting for \
+               DRAM; with a DRAM that answers at once, 30 % of the time lies in calls under 100 \
+               cycles instead of 18 %, and 32 entries gain 4.5 % instead of 2.8 %",
         experiment: "the same run with trcd_ns, trp_ns, tcl_ns and burst_ns 1 and path_ns 0 in \
                      memory.dram",
         established: on(&["kv-never-frees"]),
@@ -111,11 +112,11 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Fig4, "", "antagonist_list"), (Fig17, "antagonist", "list_share")],
         text: "a pop takes the object of its class that was freed last, whose line is mostly in \
-               the half that stays: emptying half the ways makes the pop step half a cycle longer \
-               (26.5 % of the fast path's time, in gauss_free 25.6 %); for gauss_free to take \
-               twice as long in it, L1D and L2 have to be an eighth",
-        experiment: "the pop step of gauss_free and antagonist, its share of Figure 4 times the \
-                     cycles there; gauss_free's with one of eight ways, 8.3 cycles",
+               the half of the ways that stays: emptying the other half makes the pop step half a \
+               cycle longer (26.5 % of the fast path's time, against 25.6 % in gauss_free); for \
+               gauss_free to take twice as long in this step, L1D and L2 must shrink to an eighth",
+        experiment: "the pop step of gauss_free and antagonist: its share in Figure 4 times the \
+                     cycles there; for gauss_free also with one of eight ways: 8.3 cycles",
         established: on(&["antagonist", "gauss_free"]),
         figures: &[
             apart("half a cycle"),
@@ -126,10 +127,10 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig4, "", "combined")],
-        text: "the strided loops are bound by width and not by the steps' latency: with all three \
-               steps free tp_small has 19 % fewer uops and takes 14 % fewer cycles, and part of \
-               that is counted in free (its malloc saves 3 %); the Gaussian ones that free come \
-               near half (55 %)",
+        text: "the strided loops are bound by width, not by the latency of the steps: with all \
+               three steps free, tp_small has 19 % fewer uops and takes 14 % fewer cycles, and \
+               part of that is counted in free (its malloc saves 3 %); the Gaussian programs that \
+               free come close to half (55 %)",
         experiment: "mallacc micro tp_small --config none --config limit",
         established: on(MICROS),
         figures: &[
@@ -142,7 +143,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Fig6, "xalan", "classes_90"), (Fig13, "xalan", "lost_with_16")],
         text: "three quarters of this version's requests for this document are of 24 and 48 bytes, \
-               and what is left falls into few classes",
+               and the rest falls into few classes",
         experiment: "the requested sizes of the run (mallacc run --workload xalan --format json)",
         established: on(&["xalan"]),
         figures: &[
@@ -152,9 +153,9 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig6, "", "many_classes")],
-        text: "Xapian 1.4 asks for strings, postings and tables of many sizes (8 to 8,200 bytes, \
-               none of them more than an eighth of all requests) and needs 16 and 20 classes; \
-               xalan, of another version and input than the paper's, needs 7",
+        text: "Xapian 1.4 requests strings, postings and tables of many sizes (8 to 8,200 bytes, \
+               no size more than an eighth of all requests) and needs 16 and 20 classes; xalan, \
+               whose version and input differ from the paper's, needs 7",
         experiment: "the requested sizes of the runs, and Figure 6",
         established: on(PAPERS),
         figures: &[
@@ -168,7 +169,7 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig6, "kv-never-frees", "first_class")],
-        text: "values (88 bytes, 82 % of the requests) and tree nodes (368 bytes, one for each \
+        text: "values (88 bytes, 82 % of the requests) and tree nodes (368 bytes, one for every \
                four or five values) both come from malloc here",
         experiment: "the requested sizes of the run (mallacc run --workload kv-never-frees \
                      --format json)",
@@ -192,10 +193,10 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig13, "", "mean"), (Fig14, "", "mean")],
-        text: "Xapian's two programs lift the mean: their malloc gains some 80 %, where the paper \
-               says over 40; part of that are free objects that come from L2 (Figure 15): with an \
-               L1D of 256 KB a stretch of the abstracts gains 64 % instead of 90 %, and with free \
-               41 % instead of 56 %",
+        text: "the two Xapian programs raise the mean: their malloc gains some 80 %, where the \
+               paper says over 40; part of this comes from free objects that lie in L2 (Figure \
+               15): with an L1D of 256 KB, malloc in a stretch of the abstracts gains 64 % instead \
+               of 90 %, and malloc and free together 41 % instead of 56 %",
         experiment: "200 M instructions of xapian-abstracts, also with an L1D of 256 KB",
         established: on(PAPERS),
         figures: &[
@@ -211,7 +212,8 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Fig14, "xalan", "speedup")],
         text: "71 % of its malloc time lies in calls under 100 cycles (Figure 2), and no step of \
-               the fast path can shorten the others: even the limit study gains less than 40 %",
+               the fast path can shorten the other calls: even the limit study gains less than 40 \
+               %",
         experiment: "the limit study of the same run, and Figure 2",
         established: on(&["xalan"]),
         figures: &[
@@ -225,8 +227,8 @@ pub const CAUSES: &[Cause] = &[
             (Fig15, "xapian-abstracts", "from_20_to_40"),
             (Fig15, "xapian-pages", "from_20_to_40"),
         ],
-        text: "between two calls a query touches more than the L1D holds, so that free objects \
-               come from L2: with an L1D of 256 KB 90 % of the time lies in calls of 20 to 40 \
+        text: "between two calls a query touches more data than the L1D holds, so free objects \
+               come from L2: with an L1D of 256 KB, 90 % of the time lies in calls of 20 to 40 \
                cycles",
         experiment: LARGE_L1D,
         established: on(&["xapian-abstracts", "xapian-pages"]),
@@ -234,9 +236,9 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig15, "xapian-abstracts", "limit_median")],
-        text: "two loads follow each other in what is left of a call: with an L1D latency of 3 \
+        text: "what is left of a call contains two dependent loads: with an L1D latency of 3 \
                cycles (XIOSim's public Haswell file has 1 for a load and 2 for the cache, a \
-               Haswell takes 4) the median is 13; it is also 13 where all code is in the uop cache",
+               Haswell takes 4) the median is 13; it is also 13 when all code is in the uop cache",
         experiment: "the limit study with an L1D latency of 3, and with a uop cache of 1,024 sets \
                      and an L1I of 256 KB; store forwarding, taken branches or an L1D of 256 KB \
                      leave it at 15",
@@ -253,11 +255,11 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Fig15, "xapian-abstracts", "list_over_class")],
         text: "the list part saves the miss of a free object's link, which mostly lies in L2 here: \
-               with an L1D of 256 KB it gains only 1.1 times what the size-class part gains; the \
+               with an L1D of 256 KB it gains only 1.1 times as much as the size-class part; the \
                two are even there because each replaces two dependent loads by one lookup: the \
-               median call goes from 23 cycles to 18 with the list part alone, to 19 with the \
+               median call goes from 23 cycles to 18 with the list part alone and to 19 with the \
                size-class part",
-        experiment: "both parts alone, medians, and on a machine with an L1D of 256 KB",
+        experiment: "medians with each part alone, also on a machine with an L1D of 256 KB",
         established: on(&["xapian-abstracts"]),
         figures: &[
             setting("256 KB"),
@@ -275,10 +277,10 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig17, "tp", "below")],
-        text: "above 256 bytes two neighbouring sizes of its strides share a class, so a quarter \
-               of its lookups hit with any number of entries; and part of the slowdown is counted \
-               in free: with 2 entries the program takes 3.7 % more cycles while its malloc is \
-               1 % faster",
+        text: "above 256 bytes, two neighbouring sizes of its strides share a class, so a quarter \
+               of its lookups hit with any number of entries; in addition, part of the slowdown is \
+               counted in free: with 2 entries the program takes 3.7 % more cycles while its \
+               malloc is 1 % faster",
         experiment: "mallacc micro tp --config none --config mallacc:entries=2: lookup hits, \
                      cycles of the program",
         established: on(&["tp"]),
@@ -292,9 +294,9 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig17, "tp", "of_limit")],
-        text: "in a loop of nothing but calls, time moves between malloc and free: with the list \
-               step free tp's malloc takes 15 % more cycles and its free 27 % fewer, and the \
-               program as long as before; read malloc and free together",
+        text: "in a loop that only makes calls, time moves between malloc and free: with the list \
+               step free, tp's malloc takes 15 % more cycles and its free 27 % fewer, and the \
+               program takes as long as before; judge malloc and free together",
         experiment: "mallacc micro tp --config none --config limit:size_class=off,sampling=off",
         established: on(&["tp"]),
         figures: &[
@@ -304,21 +306,21 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Fig17, "tp", "blocked")],
-        text: "here a prefetch goes to L1 when its address is known, like a load, and is back \
-               before free's push of the same class issues; one that goes when it retires, as \
-               section 4.1's likeness to a store can be read, makes list instructions wait for \
-               30 % of malloc's time (and the program takes as long as before: the loop is bound \
-               by width)",
+        text: "here a prefetch goes to L1 as soon as its address is known, like a load, and is \
+               back before free's push of the same class issues; a prefetch that is sent at \
+               retirement, as section 4.1's comparison with a store can be read, makes list \
+               instructions wait for 30 % of malloc's time (and the program takes as long as \
+               before, because the loop is bound by width)",
         experiment: "counters of tp with 32 entries: as many prefetches as pops, hardly a blocked \
-                     cycle; the same with a core changed to send a prefetch when it retires",
+                     cycle; the same with a core changed to send a prefetch at retirement",
         established: on(&["tp"]),
         figures: &[setting("section 4.1"), apart("30 %")],
     },
     Cause {
         claims: &[(Table1, "tp_small", "malloc_cycles")],
-        text: "the pair of malloc and free takes 28 cycles, the paper's about 30; the border \
+        text: "a pair of malloc and free takes 28 cycles, in the paper about 30; the border \
                between the two calls lies elsewhere (operator new and sized delete, in \
-               sized_deletes: 18.0 and 8.0)",
+               sized_deletes, take 18.0 and 8.0)",
         experiment: "cycles of the program over pairs of calls, tp_small and sized_deletes",
         established: on(&["tp_small"]),
         figures: &[
@@ -337,7 +339,7 @@ pub const CAUSES: &[Cause] = &[
     Cause {
         claims: &[(Table2, "xalan", "speedup")],
         text: "the allocator takes 1 % of the program's time and saves a tenth of that: the \
-               product is 0.1 %, and part of what is saved was hidden behind other work",
+               product is 0.1 %, and part of the saving was hidden behind other work",
         experiment: "Figures 13 and 18 of the same study against the speedup",
         established: Established { seeds: Some(5), ..on(&["xalan"]) },
         figures: &[
@@ -351,8 +353,8 @@ pub const CAUSES: &[Cause] = &[
         text: "the allocator takes 4.4 % of the time and saves 9 % of that, yet the program gains \
                a tenth of the product, 0.03 %: half of its mallocs take 7 cycles or fewer from \
                retirement to retirement, because they execute while the walk down the tree waits \
-               for memory; to end them sooner changes little (in the CPI stack the last-level \
-               cache's part grows by what the base part falls)",
+               for memory, so ending them sooner changes little (in the CPI stack, the last-level \
+               cache's part grows by as much as the base part falls)",
         experiment: "Figures 13 and 18 of the same study against the speedup; the median call and \
                      the CPI stack of the same run",
         established: Established { seeds: Some(5), ..on(&["kv-frees"]) },
@@ -397,7 +399,8 @@ pub const CAUSES: &[Cause] = &[
     },
     Cause {
         claims: &[(Table2, "", "mean")],
-        text: "the means of Xapian, xalan and the key-value store that frees, for which see above",
+        text: "it follows from the results of Xapian, xalan and the key-value store that frees, \
+               explained above",
         experiment: "Table 2 of the same study",
         established: Established { seeds: Some(5), ..on(PAPERS) },
         figures: &[],

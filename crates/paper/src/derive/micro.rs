@@ -150,7 +150,7 @@ pub fn validation(study: &Study) -> Derived {
     derived.notes.push(match study.blocks {
         Some((_, count)) => format!("The mean error is that of {count} basic blocks."),
         None => "No measured blocks were given: `--blocks FILE.csv` compares the core with \
-                 measurements of a Haswell, of which `docs/blocks.md` says the form."
+                 measurements of a Haswell; `docs/blocks.md` describes the format."
             .into(),
     });
     derived
