@@ -29,27 +29,27 @@ SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 help:
 	@echo 'setup            install what is missing (Debian packages)'
 	@echo 'setup-workloads  install the programs of workloads/'
-	@echo 'setup-tests      the same, and what tests skip without: a browser, valgrind, llvm-mca'
+	@echo 'setup-tests      the same, and what some tests need: a browser, valgrind, llvm-mca'
 	@echo 'setup-study      install the programs of the SMA study'
-	@echo 'setup-tables     install what instruction tables are made with'
+	@echo 'setup-tables     install what the instruction tables are generated with'
 	@echo 'setup-lint       install what lint needs: clang-format, python3-venv'
-	@echo 'setup-sma        install what SMA is profiled and cross-compiled with'
-	@echo 'traces           record their allocations into ./traces'
-	@echo 'build            the guest allocator, the command and the QEMU plugin'
-	@echo 'demo             setup, build, then the main job on perl and the microbenchmarks'
-	@echo 'check            the quick loop: formatting, clippy, the tests of the crates that changed'
-	@echo 'test             all tests but those of the RTL'
-	@echo 'nightly          what takes longer: test-long, test-repeats, loom, the long proofs'
-	@echo 'test-rtl         the RTL against the model (rtl-setup installs its tools)'
+	@echo 'setup-sma        install what profiling and cross-compiling SMA needs'
+	@echo 'traces           record the allocations of the SMA study'\''s programs into ./traces'
+	@echo 'build            build the guest allocator, the command and the QEMU plugin'
+	@echo 'demo             setup and build, then run mallacc on perl and the microbenchmarks'
+	@echo 'check            quick checks after a change: formatting, clippy, tests of the changed crates'
+	@echo 'test             all tests except those of the RTL'
+	@echo 'nightly          the long tests: test-long, test-repeats, loom, the long proofs'
+	@echo 'test-rtl         test the RTL against the model (rtl-setup installs its tools)'
 	@echo 'test-long        100 million pops through the models of the malloc cache'
-	@echo 'test-repeats     a hundred runs of each program on a busy machine, all alike'
+	@echo 'test-repeats     a hundred runs of each program on a busy machine, which must all be identical'
 	@echo 'tour             every command of the documentation; TOUR=--long: whole studies too'
-	@echo 'area             synthesis of the RTL'
-	@echo 'bench            speed and memory; raw figures into bench/runs/'
+	@echo 'area             synthesise the RTL and print its area'
+	@echo 'bench            measure speed and memory; raw figures go into bench/runs/'
 	@echo 'lint             formatting, clippy, clang-format, lint-python'
 	@echo 'lint-python      ruff and mypy over the Python scripts'
-	@echo 'install          into PREFIX ($(PREFIX))'
-	@echo 'install-sma      of that only the C library of SMA, its header and its pkg-config file'
+	@echo 'install          install into PREFIX ($(PREFIX))'
+	@echo 'install-sma      install only the C library of SMA, its header and its pkg-config file'
 	@echo 'clean            remove what was built'
 
 setup:
@@ -119,7 +119,7 @@ test-long: build
 	  --config none --config mallacc:entries=16 --config mallacc:entries=32
 
 test-rtl rtl-setup area:
-	@test -f rtl/Makefile || { echo 'make: there is no RTL here'; exit 1; }
+	@test -f rtl/Makefile || { echo 'make: rtl/ is missing'; exit 1; }
 	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
 
 # Every command of the documentation, from an empty folder; TOUR=--long adds whole studies.
@@ -143,7 +143,7 @@ lint: setup-lint lint-python
 # Installed again when the versions change.
 $(PYTHON_TOOLS)/installed: tools/requirements.txt
 	@python3 -m venv $(PYTHON_TOOLS) || { \
-	  echo 'make: no virtual environment can be made; run make setup-lint'; exit 1; }
+	  echo 'make: cannot create a virtual environment; run make setup-lint'; exit 1; }
 	$(PYTHON_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 

@@ -18,7 +18,7 @@ say "Ten million pops, each checked against the true list"
 "$mallacc" micro tp --iterations 200000 --repeats 26 --sample 10M:100k:100k --no-store \
   --config none --config mallacc:entries=16 --config mallacc:entries=32
 
-say "Done in $(($(date +%s) - begun)) s; the results lie in $store"
+say "Done in $(($(date +%s) - begun)) s; the results are in $store"
 list=$("$mallacc" list --store "$store")
 printf '%s\n' "$list" | head -n 1
 printf '%s\n' "$list" | tail -n +2 | tail -n 8

@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "use: %s IMAGE.bin [CYCLES]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s IMAGE.bin [CYCLES]\n", argv[0]);
     return 2;
   }
   const unsigned long long limit = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 200000000ull;

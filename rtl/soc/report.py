@@ -11,7 +11,7 @@ import sys
 
 def main() -> None:
     if len(sys.argv) < 3:
-        sys.exit("use: report.py IMAGE.bin NAME=SIMULATOR...")
+        sys.exit("usage: report.py IMAGE.bin NAME=SIMULATOR...")
     image, builds = sys.argv[1], [build.split("=", 1) for build in sys.argv[2:]]
     print(
         f"{'memory':34} {'program':12} {'malloc':>7} {'with':>7} {'':>6} "
@@ -22,7 +22,7 @@ def main() -> None:
         for line in run.stdout.splitlines():
             program, *numbers, checksum, verdict = line.split()
             if verdict != "same":
-                sys.exit(f"soc: {name}, {program}: other pointers with the malloc cache")
+                sys.exit(f"soc: {name}, {program}: the pointers differ with the malloc cache")
             mallocs, plain, fast, frees, plain_free, fast_free = map(int, numbers)
             both = (fast + fast_free) / (plain + plain_free) - 1
             print(

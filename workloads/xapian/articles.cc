@@ -71,7 +71,7 @@ int index(bool full, const std::string& directory) {
     ++count;
   });
   if (count == 0) {
-    std::cerr << "articles: there are no articles in the input\n";
+    std::cerr << "articles: the input contains no articles\n";
     return 1;
   }
   database.commit();

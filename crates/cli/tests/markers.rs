@@ -234,7 +234,7 @@ fn a_run_counts_begins_and_ends_and_states_no_gain_if_markers_are_wrong() {
         "{text}"
     );
     assert!(text.contains(" faster"), "{text}");
-    for (mistake, status, word) in [("END", 3, "do not fit together"), ("PUSH", 3, "must be 0")] {
+    for (mistake, status, word) in [("END", 3, "do not match"), ("PUSH", 3, "must be 0")] {
         let Some((text, found)) = told(&bench, mistake) else { return };
         assert_eq!(found, Some(status), "{mistake}: {text}");
         assert!(text.contains(word) && text.contains("no gain is stated"), "{mistake}: {text}");

@@ -41,7 +41,7 @@ impl Decoder {
         let mut context = Context::default();
         let mut name = |item: &Item| {
             if item.insn.is_invalid() {
-                return Some("bytes that are no valid instruction".to_owned());
+                return Some("bytes that are not a valid instruction".to_owned());
             }
             let operands = Operands::of(&item.insn, &mut factory, &mut context);
             let key = Key::of(&item.insn, item.has_immediate);

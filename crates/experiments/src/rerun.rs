@@ -87,7 +87,7 @@ fn again(
         (Some(fault), _) => Err(Failure::failed(fault)),
         (None, Ending::Interrupted(_)) => Err(Failure::failed("interrupted")),
         (None, Ending::Program(_)) if !finished.run.complete => {
-            Err(Failure::failed("it did not come to its end"))
+            Err(Failure::failed("it did not finish"))
         }
         (None, Ending::Program(exit)) if exit != expected => {
             Err(Failure::failed("it ended in another way"))

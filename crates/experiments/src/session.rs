@@ -113,7 +113,7 @@ impl Finished {
             .map(|check| format!("{} {} {}", check.failed, check.what, check.failure))
             .collect();
         if let Some(broken @ 1..) = self.run.markers.map(|markers| markers.broken) {
-            failed.push(format!("{broken} begins, ends and returns of calls do not fit together"));
+            failed.push(format!("{broken} begins, ends and returns of calls do not match"));
         }
         (!failed.is_empty()).then(|| failed.join(", "))
     }

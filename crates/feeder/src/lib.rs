@@ -61,7 +61,7 @@ fn install(id: PluginId, info: &Info, args: &[&str]) -> Result<(), String> {
     let target = unsafe { CStr::from_ptr(info.target_name) };
     if info.system_emulation || target.to_bytes() != b"x86_64" {
         return Err(format!(
-            "this is QEMU for {}; the plugin works with qemu-x86_64 (package qemu-user)",
+            "this is QEMU for {}; the plugin needs qemu-x86_64 (package qemu-user)",
             target.to_string_lossy()
         ));
     }

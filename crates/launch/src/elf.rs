@@ -39,9 +39,7 @@ impl OwnAllocator {
                 "the program is statically linked, so its allocator cannot be replaced by one \
                  with markers"
             }
-            Self::Go => {
-                "it is a Go program, whose runtime has an allocator of its own, without markers"
-            }
+            Self::Go => "it is a Go program, whose runtime has its own allocator, without markers",
             Self::Defined => {
                 "the program defines malloc itself, without markers; docs/markers.md says how to \
                  add them"

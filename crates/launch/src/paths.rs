@@ -56,7 +56,7 @@ fn check_version(path: &Path, text: &str) -> Result<(), LaunchError> {
     };
     let Some(version) = text.split("version ").nth(1).and_then(|t| t.split_whitespace().next())
     else {
-        return refuse("of an unknown version", "it must print its version".into());
+        return refuse("of an unknown version", "it must print a version".into());
     };
     if !text.starts_with(QEMU) {
         return refuse(version, format!("this is not {QEMU}"));

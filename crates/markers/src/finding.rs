@@ -39,12 +39,12 @@ macro_rules! kinds {
 kinds! {
     /// Carriers without their operand stores.
     OperandsMissing = "operands_missing",
-        "A marker lacks its operand stores, and is ignored.",
-        "Emit each marker with a macro of mallacc.h, in one asm statement.";
+        "A marker lacks its operand stores and is ignored.",
+        "Emit each marker with a macro of mallacc.h, which uses one asm statement.";
     /// A marker on two pages.
     CrossesPage = "crosses_page",
         "A marker crosses a page boundary, where emulators end a block.",
-        "Emit each marker with a macro of mallacc.h, which pads in front of it.";
+        "Emit each marker with a macro of mallacc.h, which adds padding in front.";
     /// A return without `CALL_END`.
     EndMissing = "end_missing",
         "The call returns without CALL_END, so its end is not seen, nor are the calls after it.",
@@ -56,11 +56,11 @@ kinds! {
     /// The return after `CALL_END` is not that of the entry point.
     EndTooEarly = "end_too_early",
         "The next return after CALL_END is not that of the entry point, so the call ends too early.",
-        "Move MALLACC_CALL_END(result) behind the last call that the entry point makes.";
+        "Move MALLACC_CALL_END(result) after the last call that the entry point makes.";
     /// Two `CALL_BEGIN` in one call.
     BeginTwice = "begin_twice",
         "A second CALL_BEGIN executes in the same call, which ends only once.",
-        "Do not jump from one marked entry point into another, nor inline it: call it.";
+        "Call the other entry point; do not jump into it or inline it.";
     /// `LOOKUP` without `UPDATE`.
     LookupOpen = "lookup_open",
         "LOOKUP is not followed by UPDATE: after a miss, the malloc cache never learns the class.",
@@ -69,21 +69,21 @@ kinds! {
     UpdateAlone = "update_alone",
         "UPDATE executes without a LOOKUP before it.",
         "Open the size-class computation with MALLACC_LOOKUP(size).";
-    /// `UPDATE` for another size than `LOOKUP`.
+    /// `UPDATE` for a different size from `LOOKUP`.
     UpdateSize = "update_size",
-        "UPDATE has another size than its LOOKUP.",
-        "Pass the requested size to both, as it was before rounding.";
+        "UPDATE has a different size from its LOOKUP.",
+        "Pass the requested size, before rounding, to both.";
     /// `UPDATE` says that too little is handed out.
     SizeTooSmall = "size_too_small",
-        "UPDATE says that the class hands out fewer bytes than were requested.",
+        "The alloc_size of UPDATE is smaller than the requested size.",
         "Pass the bytes that the class hands out as alloc_size.";
     /// A class with two sizes, or a size with two classes.
     ClassAmbiguous = "class_ambiguous",
-        "UPDATE contradicts an earlier one: a class has one alloc_size, a size has one class.",
+        "UPDATE contradicts an earlier one: a class has one alloc_size, and a size has one class.",
         "Compute the class from the requested size alone.";
     /// A class beyond 8 bits.
     ClassTooLarge = "class_too_large",
-        "A size class is above 255, which the malloc cache cannot tell from a smaller one.",
+        "A size class is above 255, which does not fit the malloc cache's 8 bits.",
         "Number the classes from 0 to 255.";
     /// `SAMPLE` without `SAMPLE_END`.
     SampleOpen = "sample_open",
@@ -96,7 +96,7 @@ kinds! {
     /// `POP` without `POP_END` and without `INVALIDATE`.
     PopOpen = "pop_open",
         "A pop region is left without POP_END and without INVALIDATE.",
-        "Add MALLACC_INVALIDATE(class) where the branch for the empty list leads.";
+        "Add MALLACC_INVALIDATE(class) at the target of the branch for the empty list.";
     /// `POP_END` without `POP`.
     PopEndAlone = "pop_end_alone",
         "POP_END executes without a POP before it.",
@@ -107,15 +107,15 @@ kinds! {
         "Test for the empty list inside the pop region; do not push null pointers.";
     /// An object is pushed that is on a list already.
     PushedTwice = "pushed_twice",
-        "An object is pushed that is on a list already.",
+        "An object is pushed although it is already on a list.",
         "Look for a double free in the program, or for a pop without markers.";
     /// `PREFETCH` with other values than `POP_END`.
     PrefetchMismatch = "prefetch_mismatch",
-        "PREFETCH does not have the values of the pop before it.",
+        "The operands of PREFETCH differ from the values of the preceding pop.",
         "Pass the class, head and next of the preceding MALLACC_POP_END.";
     /// A push without markers.
     UnmarkedPush = "unmarked_push",
-        "Objects were pushed on a list without markers; a later pop finds them.",
+        "Objects were pushed onto a list without markers; a later pop finds them.",
         "Add MALLACC_PUSH(class, ptr), or MALLACC_INVALIDATE(class) before the list is used again.";
     /// A pop without markers.
     UnmarkedPop = "unmarked_pop",
@@ -127,24 +127,24 @@ kinds! {
         "Add MALLACC_INVALIDATE(class) or MALLACC_FLUSH() before the list is used again.";
     /// The link of a listed object has changed.
     LinkChanged = "link_changed",
-        "The link of an object on a list is not what the pushes and pops before left there.",
+        "The link of an object on a list differs from what earlier pushes and pops left there.",
         "Keep plain pointers as links; look for list changes deeper down and for uses after free.";
     /// A block handed out while it is held.
     HandedOutTwice = "handed_out_twice",
-        "A block is handed out that has not been freed since it was handed out.",
-        "Mend the allocator, or mark the entry point that freed the block.";
+        "A block is handed out again although it has not been freed.",
+        "Fix the allocator, or mark the entry point that freed the block.";
     /// Two held blocks overlap.
     Overlap = "overlap",
         "Two blocks that the program holds overlap.",
-        "Mend the allocator; if only the sizes are wrong, the alloc_size of MALLACC_UPDATE.";
+        "Fix the allocator or, if only the sizes are wrong, the alloc_size of MALLACC_UPDATE.";
     /// A block at an odd address.
     Misaligned = "misaligned",
-        "A block is not aligned: to 16 bytes from 16 bytes on, else to 8.",
-        "Pass the pointer that the caller gets to MALLACC_CALL_END.";
+        "A block is misaligned: blocks of 16 bytes or more need 16-byte alignment, others 8.",
+        "Pass MALLACC_CALL_END the pointer that the caller gets.";
     /// A free of what the program does not hold.
     FreeOfUnknown = "free_of_unknown",
-        "A block is freed that no marked call handed out, or that is free already.",
-        "Mark the entry point that handed it out; else the program frees it twice.";
+        "A block is freed that no marked call handed out, or that is already free.",
+        "Mark the entry point that handed it out; if it is marked, the program frees it twice.";
 }
 
 /// What was counted.

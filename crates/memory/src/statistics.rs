@@ -50,7 +50,7 @@ counters! {
         .about("One translation buffer.")
         .balanced("hits + misses", "accesses");
 
-    /// Translations asked for.
+    /// Translations requested.
     accesses: Accesses,
     /// Translations found.
     hits: Accesses,

@@ -384,7 +384,7 @@ fn unmapped(number: u64, args: &[u64]) -> Option<(u64, u64)> {
 }
 
 fn broken(what: &str) -> StreamError {
-    StreamError::Feeder(format!("the stream does not keep its format: {what}"))
+    StreamError::Feeder(format!("the stream violates its format: {what}"))
 }
 
 /// A place in the program that called the allocator.

@@ -55,8 +55,8 @@ pub fn count(text: &str) -> Result<u64, String> {
         let exact = exact.filter(|n| *n >= 1.0 && *n < 1e15 && n.fract() == 0.0);
         let remedy = exact.map_or("10M".to_owned(), |n| format!("{n}"));
         format!(
-            "{text:?}: must be a whole number of instructions, 0 or more, with k, M or G if you \
-             like; try {remedy}"
+            "{text:?}: must be a whole number of instructions, 0 or more, optionally with k, \
+             M or G; try {remedy}"
         )
     })
 }

@@ -95,7 +95,9 @@ pub enum RunError {
         error: ConfigError,
     },
     /// A machine's thread panicked: a defect of the simulator.
-    #[error("configuration {0}: its simulation stopped by an internal fault; please report it")]
+    #[error(
+        "configuration {0}: its simulation stopped because of an internal error; please report it"
+    )]
     Machine(String),
 }
 

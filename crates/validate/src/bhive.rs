@@ -97,7 +97,7 @@ pub fn parse(text: &str) -> Result<Rows, String> {
         }
     }
     if rows.measured.is_empty() && rows.errors.is_empty() {
-        return Err("no rows; give a line for each measured block below the header".into());
+        return Err("no rows; give one line per measured block below the header".into());
     }
     Ok(rows)
 }

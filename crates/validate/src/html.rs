@@ -32,7 +32,7 @@ const LEGEND: [(&str, &str, &str); 6] = [
     ("w", "A", "allocated"),
     ("w", "-", "waits for operands, then (=) for its port"),
     ("x", "0-7", "issues to this port; E executes"),
-    ("d", ".", "complete, waits for older uops"),
+    ("d", ".", "complete, waiting for older uops"),
     ("r", "R", "retires"),
 ];
 
@@ -66,7 +66,7 @@ fn summary(timeline: &Timeline) -> String {
     let instructions = timeline.instructions.len();
     let uops = timeline.uops.len();
     format!(
-        "{count} iterations of {instructions} instructions: {uops} uops, the last retires in \
+        "{count} iterations of {instructions} instructions: {uops} uops; the last retires in \
          cycle {end}."
     )
 }

@@ -43,7 +43,7 @@ impl fmt::Display for InitError {
                  larger blocks, wider pools or a smaller region"
             ),
             Self::StateTooSmall { words, needed } => {
-                write!(f, "state of {words} words: {needed} are needed, as `state_words` says")
+                write!(f, "state of {words} words: {needed} are needed (see `state_words`)")
             }
         }
     }
@@ -85,8 +85,8 @@ impl fmt::Display for AllocError {
             }
             Self::Alignment { align, limit } => write!(
                 f,
-                "alignment {align}: a power of two up to {limit} is possible; align the region \
-                 to its block size for more"
+                "alignment {align}: must be a power of two up to {limit}; for more, align the \
+                 region to its block size"
             ),
             Self::Exhausted { bytes } => {
                 write!(f, "no free piece of {bytes} bytes: free something or use a larger region")
@@ -153,8 +153,8 @@ impl fmt::Display for FreeError {
             }
             Self::SizeMismatch { offset, bytes } => write!(
                 f,
-                "free at offset {offset} of {bytes} bytes: the allocation has another size; pass \
-                 the size it was allocated with"
+                "free at offset {offset} of {bytes} bytes: the allocation has a different size; \
+                 pass the size it was allocated with"
             ),
         }
     }

@@ -148,7 +148,7 @@ impl<R: Read> Reader<R> {
         }
         let totals = Totals::from_words(words);
         if totals.events != self.events {
-            let what = format!("{} events announced, {} there", totals.events, self.events);
+            let what = format!("{} events announced, {} found", totals.events, self.events);
             return Err(self.damaged(&what));
         }
         self.totals = Some(totals);

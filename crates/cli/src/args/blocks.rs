@@ -9,20 +9,20 @@ use super::numbers::{iterations, lines, processes, repeats, seed};
 /// `mallacc block`.
 #[derive(Debug, Args)]
 pub struct BlockArgs {
-    /// Machine code in hexadecimal, or `-` for a list on stdin, one block a line
+    /// Machine code in hexadecimal, or `-` for a list on stdin, one block per line
     #[arg(required_unless_present = "asm", value_name = "HEX")]
     pub blocks: Vec<String>,
-    /// A block in assembly language, instructions separated by `;` or new lines; `@FILE` reads a
-    /// file, `-` stdin
+    /// A block in assembly language, with instructions separated by `;` or newlines; `@FILE` reads
+    /// a file, `-` reads stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub asm: Vec<String>,
-    /// How operands are written in --asm
+    /// Operand syntax of --asm
     #[arg(long, value_enum, default_value = "intel", requires = "asm")]
     pub syntax: AsmSyntax,
-    /// The machine: a name or a file, `-` being stdin
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// Format of the results
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     #[command(flatten)]
@@ -38,25 +38,25 @@ pub struct BlockArgs {
 /// Syntaxes of assembly language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AsmSyntax {
-    /// add rax, rbx: the destination first
+    /// add rax, rbx: destination first
     Intel,
-    /// add %rbx, %rax: the destination last
+    /// add %rbx, %rax: destination last
     Att,
 }
 
 /// `mallacc validate`.
 #[derive(Debug, Subcommand)]
 pub enum Validate {
-    /// Blocks with measured throughput, from a CSV file (hex,cycles_per_100_iterations)
+    /// Compare with measured basic blocks, from a CSV file (hex,cycles_per_100_iterations)
     #[command(after_help = "Example:
   mallacc validate blocks bhive.csv --worst 20")]
     Blocks(ValidateBlocksArgs),
-    /// Caches, TLBs and memory by pointer chases from 4 KB to 64 MB
+    /// Compare caches, TLBs and memory with measured latencies (pointer chases, 4 KB to 64 MB)
     #[command(after_help = "Examples:
   mallacc validate memory
   mallacc validate memory --machine mine.toml --format csv")]
     Memory(ValidateMemoryArgs),
-    /// The microbenchmarks timed on this computer, against its core family's machine
+    /// Compare with the microbenchmarks timed on this computer
     #[command(after_help = "Examples:
   mallacc validate host
   mallacc validate host tp tp_small --quick
@@ -67,10 +67,10 @@ pub enum Validate {
 /// `mallacc validate memory`.
 #[derive(Debug, Args)]
 pub struct ValidateMemoryArgs {
-    /// The machine: a name or a file, `-` being stdin
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// Format of the results
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     #[command(flatten)]
@@ -80,13 +80,14 @@ pub struct ValidateMemoryArgs {
 /// `mallacc validate host`.
 #[derive(Debug, Args)]
 pub struct ValidateHostArgs {
-    /// Which microbenchmarks [default: all]
+    /// Microbenchmarks to run [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// The machine: a name or a file, `-` being stdin [default: the host's core family]
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin [default: the
+    /// host's core family]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Format of the results
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     #[command(flatten)]
@@ -94,10 +95,10 @@ pub struct ValidateHostArgs {
     /// Iterations in each repeat [default: 32768, with --quick 2048]
     #[arg(long, value_name = "N", value_parser = iterations, allow_hyphen_values = true)]
     pub iterations: Option<u64>,
-    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    /// Repeats, the first of which is a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N", value_parser = repeats, allow_hyphen_values = true)]
     pub repeats: Option<u64>,
-    /// How often each program is started [default: 10, with --quick 2]
+    /// Number of times each program is started [default: 10, with --quick 2]
     #[arg(long, value_name = "N", value_parser = processes, allow_hyphen_values = true)]
     pub processes: Option<u32>,
     /// Few iterations: a rough answer in seconds
@@ -114,10 +115,10 @@ pub struct ValidateHostArgs {
 pub struct ValidateBlocksArgs {
     /// The measurements; `-` is stdin
     pub file: PathBuf,
-    /// The machine: a name or a file, `-` being stdin
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin
     #[arg(long, default_value = "haswell", value_name = "NAME|FILE")]
     pub machine: String,
-    /// Format of the results
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     pub format: Format,
     #[command(flatten)]

@@ -7,9 +7,9 @@ use super::common::PlaceArgs;
 /// `mallacc machines`.
 #[derive(Debug, Args)]
 pub struct MachinesArgs {
-    /// A machine, or a machine file, `-` being stdin
+    /// The machine: a name or a machine file; `-` is stdin
     pub name: Option<String>,
-    /// Format of the parameters
+    /// Output format
     #[arg(long, value_enum, default_value_t = MachineFormat::Table, requires = "name")]
     pub format: MachineFormat,
     #[command(flatten)]

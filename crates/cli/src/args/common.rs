@@ -25,13 +25,13 @@ pub struct SimulationArgs {
     /// [default: none, mallacc:entries=16, mallacc:entries=32, limit]
     #[arg(long = "config", value_name = "SPEC")]
     pub configs: Vec<String>,
-    /// Add Mallacc and the limit study with only one of their parts at a time
+    /// Also simulate Mallacc and the limit study with only one of their parts on at a time
     #[arg(long)]
     pub ablations: bool,
-    /// A machine (`mallacc machines`) or a machine file, `-` being stdin; repeatable
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin; repeatable
     #[arg(long = "machine", value_name = "NAME|FILE", default_value = "haswell")]
     pub machines: Vec<String>,
-    /// Only warm caches and predictors for the first N instructions
+    /// Only warm caches and predictors for the first N instructions (N may end in k, M or G)
     #[arg(long, value_name = "N", default_value = "0", value_parser = count,
           allow_hyphen_values = true)]
     pub skip: u64,
@@ -53,8 +53,8 @@ pub struct SimulationArgs {
           value_parser = count, allow_hyphen_values = true,
           conflicts_with_all = ["sample", "no_sample"])]
     pub budget: u64,
-    /// Simulate the same instructions N times, with the stack, the pages and DRAM's cycles as
-    /// chance would have them, for intervals [default: 3 up to 20 million instructions, else 1]
+    /// Simulate the same instructions N times, each with a different stack position, page placement
+    /// and DRAM timing, to get intervals [default: 3 up to 20 million instructions, else 1]
     #[arg(long, value_name = "N", value_parser = seeds, allow_hyphen_values = true)]
     pub seeds: Option<u64>,
 }
@@ -89,10 +89,10 @@ impl SimulationArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the report to a file; `-` is stdout
+    /// Write the report to this file; `-` is stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show every section: histogram, CPI stack, caches, predictors
@@ -107,7 +107,7 @@ pub struct ReportArgs {
     /// Do not store the run
     #[arg(long)]
     pub no_store: bool,
-    /// A name for the run, which `list`, `show`, `report`, `diff` and `rm` understand
+    /// Give the run a label, which `list`, `show`, `report`, `diff` and `rm` accept
     #[arg(long, value_name = "TEXT", value_parser = label)]
     pub label: Option<String>,
 }
@@ -130,7 +130,7 @@ impl Default for ReportArgs {
 /// Where a document goes.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PlaceArgs {
-    /// Write to a file; `-` is stdout
+    /// Write the output to this file; `-` is stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -150,7 +150,7 @@ pub enum Format {
     Table,
     /// For programs: everything.
     Json,
-    /// For spreadsheets: a row for each configuration.
+    /// For spreadsheets: one row per entry.
     Csv,
 }
 
@@ -160,15 +160,15 @@ pub struct ProgramArgs {
     /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
     #[arg(long)]
     pub deterministic: bool,
-    /// Seed of the random bytes that QEMU gives the program; with --deterministic also of its hash
-    /// seeds and the place of its stack
+    /// Seed of the random bytes that QEMU gives the program; with --deterministic, also of its hash
+    /// seeds and stack position
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = first_seed,
           allow_hyphen_values = true)]
     pub seed: u64,
-    /// Preload this library instead of the guest allocator; none: the program keeps its own
+    /// Preload this library instead of the guest allocator; `none` leaves the program its own
     #[arg(long, value_name = "LIB|none")]
     pub allocator: Option<PathBuf>,
-    /// Run a workload that comes with mallacc instead (`mallacc workloads`)
+    /// Run this workload instead of a program of your own (`mallacc workloads`)
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     pub workload: Option<String>,
     /// Size of the workload
@@ -182,7 +182,7 @@ pub struct ProgramArgs {
 /// Sizes of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Size {
-    /// Some million instructions, for tests.
+    /// A few million instructions, for tests.
     Small,
     /// For measurements.
     Full,

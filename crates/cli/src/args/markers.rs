@@ -11,30 +11,30 @@ use super::common::{Format, PlaceArgs, Size};
 /// `mallacc check-markers`.
 #[derive(Debug, Args)]
 pub struct CheckMarkersArgs {
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// Accept a truncated recording up to where it ends
+    /// Accept a truncated recording, as far as it goes
     #[arg(long)]
     pub allow_truncated: bool,
-    /// No progress
+    /// Suppress progress
     #[arg(long, short)]
     pub quiet: bool,
     /// Fix QEMU's seed, the hash seeds of Perl and Python, and the size of the environment
     #[arg(long, conflicts_with = "trace")]
     pub deterministic: bool,
-    /// Preload this library instead of the guest allocator; none: the program keeps its own
+    /// Preload this library instead of the guest allocator; `none` leaves the program its own
     #[arg(long, conflicts_with = "trace", value_name = "LIB|none")]
     pub allocator: Option<PathBuf>,
-    /// Run a workload that comes with mallacc instead (`mallacc workloads`)
+    /// Run this workload instead of a program of your own (`mallacc workloads`)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["trace", "command"])]
     pub workload: Option<String>,
     /// Size of the workload
     #[arg(long, value_enum, default_value_t = Size::Full, requires = "workload")]
     pub size: Size,
-    /// A recording, `-` being stdin
+    /// The recording; `-` is stdin
     #[arg(value_name = "TRACE", required_unless_present_any = ["workload", "command"])]
     pub trace: Option<PathBuf>,
     /// The program and its arguments

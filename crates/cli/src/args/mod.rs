@@ -41,7 +41,7 @@ Examples:
   mallacc report 3 -o run3.html                  … as a page with charts
   mallacc diff 3 4                               what differs between two of them";
 
-/// What would hardware help for malloc buy your program?
+/// What would hardware support for malloc buy your program?
 #[derive(Debug, Parser)]
 #[command(name = "mallacc", version, after_help = format!("{EXAMPLES}\n\n{}", error::help()))]
 pub struct Cli {
@@ -74,7 +74,7 @@ pub enum Command {
   mallacc replay x.mtrace --config none --config mallacc:entries=32,index=off
   mallacc replay x.mtrace --format csv > x.csv")]
     Replay(Box<ReplayArgs>),
-    /// Check that an allocator's markers keep their rules, in a program or a recording
+    /// Check an allocator's markers, in a program or a recording
     #[command(after_help = "Examples:
   mallacc check-markers -- ./prog              with the guest allocator, or its own
   mallacc check-markers --format json -o findings.json -- ./prog
@@ -82,13 +82,13 @@ pub enum Command {
 
 Exit status: the program's own if the markers are clean (0 for a recording), 3 if they are not.")]
     CheckMarkers(CheckMarkersArgs),
-    /// Run the microbenchmarks of the allocator
+    /// Run the allocator microbenchmarks
     #[command(after_help = "Examples:
   mallacc micro                            all six, with the default configurations
   mallacc micro tp_small --entries 2..32   speedup against entries
   mallacc micro --quick gauss gauss_free")]
     Micro(Box<MicroArgs>),
-    /// Predict the steady-state cycles of basic blocks, their ports and what bounds them
+    /// Predict the steady-state cycles, port usage and bottleneck of basic blocks
     #[command(after_help = "Examples:
   mallacc block 4801d8480fafc3                  add rax,rbx; imul rax,rbx
   mallacc block --asm 'add rax, rbx; imul rcx, rax'

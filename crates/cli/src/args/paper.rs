@@ -17,22 +17,22 @@ pub struct PaperArgs {
     /// Measure only this program; repeatable
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Measure a short stretch of each program and two seeds: takes minutes, but is rough
+    /// Measure a short stretch of each program with two seeds: a rough answer in minutes
     #[arg(long)]
     pub quick: bool,
     /// Executions of each program for Table 2 [default: 5, with --quick 2]
     #[arg(long, value_name = "N", value_parser = executions, allow_hyphen_values = true)]
     pub seeds: Option<u64>,
-    /// Replay NAME.mtrace from this folder where there is one, instead of running NAME
+    /// Replay NAME.mtrace from this folder, if it exists, instead of running NAME
     #[arg(long, value_name = "DIR")]
     pub recorded: Option<PathBuf>,
     /// Reuse stored runs of this version of mallacc and measure the rest
     #[arg(long, conflicts_with = "no_store")]
     pub resume: bool,
-    /// Basic blocks measured on a Haswell, for Table 1 (in the form of `mallacc validate blocks`)
+    /// Basic blocks measured on a Haswell, for Table 1 (CSV as for `mallacc validate blocks`)
     #[arg(long, value_name = "FILE.csv")]
     pub blocks: Option<PathBuf>,
-    /// The machine: a name or a file, `-` being stdin
+    /// The machine: a name (`mallacc machines`) or a machine file; `-` is stdin
     #[arg(long, value_name = "NAME|FILE", default_value = "haswell")]
     pub machine: String,
     /// Include the operating system's time (page faults, system calls), which the paper's
@@ -42,10 +42,10 @@ pub struct PaperArgs {
     /// List the figures and their programs
     #[arg(long)]
     pub list: bool,
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = Form::Table)]
     pub format: Form,
-    /// Write the report to a file; `-` is stdout
+    /// Write the output to this file; `-` is stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Suppress progress
@@ -57,7 +57,7 @@ pub struct PaperArgs {
     /// Do not store the runs
     #[arg(long)]
     pub no_store: bool,
-    /// A label for the runs
+    /// Give the runs a label, which `list`, `show`, `report`, `diff` and `rm` accept
     #[arg(long, value_name = "TEXT", value_parser = label)]
     pub label: Option<String>,
 }
@@ -67,7 +67,7 @@ pub struct PaperArgs {
 pub enum Form {
     /// For people.
     Table,
-    /// For documentation.
+    /// For documents.
     Markdown,
     /// For programs: everything.
     Json,

@@ -14,8 +14,8 @@ use super::selector::Selector;
 pub struct RunArgs {
     #[command(flatten)]
     pub simulation: SimulationArgs,
-    /// Execute the program once for each of the --seeds, each time with other hash seeds and the
-    /// stack elsewhere, as --deterministic --seed 1, 2, …; only the first one's output is shown
+    /// Execute the program once per seed, as with --deterministic --seed 1, 2, …, each time with
+    /// different hash seeds and stack position; only the first execution's output is shown
     #[arg(long, help_heading = "Simulation")]
     pub rerun: bool,
     #[command(flatten)]
@@ -27,10 +27,10 @@ pub struct RunArgs {
 /// `mallacc record`.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The file to write (not `-`: stdout is the program's)
+    /// The file to write (not `-`: stdout belongs to the program)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// No progress and no summary
+    /// Suppress progress and summary
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -42,13 +42,13 @@ pub struct RecordArgs {
 pub struct OperationsArgs {
     /// The recording; `-` is stdin
     pub trace: PathBuf,
-    /// The file to write; `-` is stdout
+    /// Write the output to this file; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Accept a truncated recording up to where it ends
+    /// Accept a truncated recording, as far as it goes
     #[arg(long)]
     pub allow_truncated: bool,
-    /// Extract at most N operations (k, M and G multiply)
+    /// Extract at most N operations (N may end in k, M or G)
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub max: Option<u64>,
 }
@@ -56,7 +56,7 @@ pub struct OperationsArgs {
 /// `mallacc area`.
 #[derive(Debug, Args)]
 pub struct AreaArgs {
-    /// A program speedup in percent; adds the area per percent of it
+    /// A program speedup in percent; also prints the area per percent of speedup
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_hyphen_values = true)]
     pub speedup: Option<f64>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub struct ReplayArgs {
     /// The recording; `-` is stdin
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// Accept a truncated recording up to where it ends
+    /// Accept a truncated recording, as far as it goes
     #[arg(long)]
     pub allow_truncated: bool,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub struct ReplayArgs {
 /// `mallacc micro`.
 #[derive(Debug, Args)]
 pub struct MicroArgs {
-    /// Which microbenchmarks [default: all]
+    /// Microbenchmarks to run [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Sweep the malloc cache: 16, 4,8,16 or 2..32 (in steps of 2, or A..B:STEP)
@@ -91,7 +91,7 @@ pub struct MicroArgs {
     /// Iterations in each repeat [default: 32768, with --quick 2048]
     #[arg(long, value_name = "N", value_parser = iterations, allow_hyphen_values = true)]
     pub iterations: Option<u64>,
-    /// Repeats, the first a warm-up [default: 13, with --quick 4]
+    /// Repeats, the first of which is a warm-up [default: 13, with --quick 4]
     #[arg(long, value_name = "N", value_parser = repeats, allow_hyphen_values = true)]
     pub repeats: Option<u64>,
     /// Few iterations: a rough answer in seconds
@@ -115,7 +115,7 @@ pub struct ListArgs {
     pub label: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store
+    /// The store: the file that holds the runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }
@@ -126,15 +126,15 @@ pub struct ShowArgs {
     /// The run: its number or its label [default: the latest]
     #[arg(value_name = "RUN", value_parser = Selector::parse, allow_negative_numbers = true)]
     pub run: Option<Selector>,
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Show every section
+    /// Show every section: histogram, CPI stack, caches, predictors
     #[arg(long)]
     pub detail: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store
+    /// The store: the file that holds the runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }
@@ -148,7 +148,7 @@ pub struct PageArgs {
     /// The page to write; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// The store
+    /// The store: the file that holds the runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }
@@ -160,7 +160,7 @@ pub struct RemoveArgs {
     #[arg(value_name = "RUN", required = true, value_parser = Selector::parse,
           allow_negative_numbers = true)]
     pub runs: Vec<Selector>,
-    /// The store
+    /// The store: the file that holds the runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }
@@ -174,7 +174,7 @@ pub struct DifferenceArgs {
     /// The second run
     #[arg(value_name = "B", value_parser = Selector::parse, allow_negative_numbers = true)]
     pub b: Selector,
-    /// Format of the differences
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Show the counters of every part of the machine
@@ -182,7 +182,7 @@ pub struct DifferenceArgs {
     pub detail: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store
+    /// The store: the file that holds the runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }

@@ -9,10 +9,10 @@ use super::numbers::subsets;
 /// `mallacc record-mallocs`.
 #[derive(Debug, Args)]
 pub struct RecordMallocsArgs {
-    /// The file to write (not `-`: stdout is the program's)
+    /// The file to write (not `-`: stdout belongs to the program)
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// No summary
+    /// Suppress the summary
     #[arg(long, short)]
     pub quiet: bool,
     /// The program and its arguments
@@ -29,7 +29,7 @@ pub struct SmaStudyArgs {
     /// The folder with the traces
     #[arg(long, value_name = "DIR", default_value = "traces")]
     pub traces: PathBuf,
-    /// Accept truncated traces up to where they end
+    /// Accept truncated traces, as far as they go
     #[arg(long)]
     pub allow_truncated: bool,
     /// Subsets of each trace [default: 10, with --quick 2]
@@ -41,10 +41,10 @@ pub struct SmaStudyArgs {
     /// Skip what needs the simulator: cycles in the tables, figures 4 to 7
     #[arg(long)]
     pub no_cycles: bool,
-    /// Format of the report
+    /// Output format
     #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
     pub format: StudyFormat,
-    /// Write the report to a file; `-` is stdout
+    /// Write the output to this file; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

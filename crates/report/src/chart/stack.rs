@@ -100,7 +100,7 @@ impl Chart for Stack {
                 format!("{} {}", self.parts[*part], self.axis.format.show(value))
             });
             let parts = parts.collect::<Vec<_>>().join(", ");
-            text += &format!(" {}: {total} in all, of it {parts}.", row.label);
+            text += &format!(" {}: {total} in total, made up of {parts}.", row.label);
         }
         text
     }

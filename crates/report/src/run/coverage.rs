@@ -58,8 +58,8 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
         across: false,
     };
     LineChart {
-        title: "Allocations that the most used size classes serve".into(),
-        note: "Classes from the most used down. A malloc cache holds one class in each entry; \
+        title: "Allocations served by the most used size classes".into(),
+        note: "Classes in order of use, the most used first. A malloc cache holds one class in each entry; \
                vertical lines mark its sizes."
             .into(),
         x: Axis::new("size classes", Format::Count).from(0.0).to(count.max(8.0)),

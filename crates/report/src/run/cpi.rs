@@ -85,8 +85,8 @@ fn saved(run: &Run, parts: &Parts) -> Option<Bars> {
     let unit = unit(parts);
     Some(Bars {
         title: capitalised(&format!("{unit} saved, by cause")),
-        note: "What each cause takes less than under the baseline, the largest changes first; \
-               below 0 it takes more."
+        note: "Savings over the baseline by cause, the largest changes first; negative where the \
+               cause takes more."
             .into(),
         groups_are: "cause".into(),
         axis: Axis::new(format!("{unit} per 1,000 instructions"), Format::Fixed(2)),

@@ -23,7 +23,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
             Meaning::MissRate,
             Chart {
                 title: "Misses per 1,000 instructions",
-                note: "Demand misses; mispredicted branches.",
+                note: "Demand misses and mispredicted branches.",
                 axis: Axis::new("per 1,000 instructions", Format::Fixed(2)),
             },
         )
@@ -35,7 +35,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
             Meaning::HitRate,
             Chart {
                 title: "Hit rates",
-                note: "Of demand accesses; of directions of conditional branches.",
+                note: "Shares of demand accesses, and of the directions of conditional branches.",
                 axis: Axis::new("share that hits", Format::Percent(1)).to(1.0),
             },
         )

@@ -39,7 +39,7 @@ fn ended(run: &Run) -> String {
         Some(Exit::Signal(signal)) => format!("killed by signal {signal}"),
         None => "interrupted".into(),
     };
-    if run.complete { how } else { format!("{how}; the run did not come to its end") }
+    if run.complete { how } else { format!("{how}; the run did not finish") }
 }
 
 fn measured(run: &Run) -> String {

@@ -186,7 +186,7 @@ fn notes(a: &Run, b: &Run) -> Vec<String> {
         ));
     }
     if !a.complete || !b.complete {
-        notes.push("A run that did not come to its end is compared with its first part.".into());
+        notes.push("Of a run that did not finish, the measured part is compared.".into());
     }
     let names = |run: &Run| -> BTreeSet<String> {
         run.configurations.iter().map(|item| item.name.clone()).collect()

@@ -87,12 +87,13 @@ fn replicates(run: &Run) -> Option<String> {
             "Simulated once, so figures have no interval: --seeds 3 gives them one.".to_owned(),
         ),
         (seeds, 0 | 1) => Some(format!(
-            "Simulated {seeds} times, each with the stack and pages elsewhere and other DRAM \
-             cycles; ± is the 95 % confidence interval over these seeds{both}."
+            "Simulated {seeds} times, each with a different stack position, page placement and \
+             DRAM timing; ± is the 95 % confidence interval over these seeds{both}."
         )),
         (_, executions) => Some(format!(
-            "Executed {executions} times with other hash seeds, stacks, pages and DRAM cycles; ± \
-             is the 95 % confidence interval over the executions{both}; counts are of the first."
+            "Executed {executions} times, each with different hash seeds, stack position, page \
+             placement and DRAM timing; ± is the 95 % confidence interval over the \
+             executions{both}; counts are those of the first."
         )),
     }
 }
@@ -131,12 +132,12 @@ pub fn alarms(run: &Run) -> Vec<String> {
         ));
     }
     if !run.complete {
-        alarms.push("The run did not come to its end; the figures cover what was measured.".into());
+        alarms.push("The run did not finish; the figures cover what was measured.".into());
     }
     if let Some(MarkerCounts { begun, ended, broken: broken @ 1.. }) = run.markers {
         alarms.push(format!(
-            "Markers: {} began, {} ended as they should, and {} begins, ends and returns do not fit \
-             together; do not trust these figures, see `mallacc check-markers`.",
+            "Markers: {} began, {} ended as they should, and {} begins, ends and returns do not \
+             match; do not trust these figures, see `mallacc check-markers`.",
             number::counted(begun, "allocator call", "allocator calls"),
             number::count(ended),
             number::count(broken)

@@ -126,8 +126,9 @@ impl<R: Read> FileSource<R> {
         }
         let contents = zstd::bulk::decompress(&bytes, length);
         let frame = contents.ok().filter(|c| c.len() == length).and_then(Frame::new);
-        self.frame = frame
-            .ok_or_else(|| self.corrupt(at, format!("frame {} does not unpack", self.frames)))?;
+        self.frame = frame.ok_or_else(|| {
+            self.corrupt(at, format!("frame {} cannot be decompressed", self.frames))
+        })?;
         Ok(())
     }
 
@@ -140,7 +141,7 @@ impl<R: Read> FileSource<R> {
             && totals.words == read.words;
         if !agree {
             return Err(
-                self.corrupt(at, "the end mark's totals are not those of the frames".into())
+                self.corrupt(at, "the end mark's totals differ from those of the frames".into())
             );
         }
         let mut one = [0];
@@ -176,7 +177,7 @@ impl<R: Read> FileSource<R> {
     }
 
     fn so_far(&self) -> String {
-        format!("{} packets with {} words before it are good", self.read.packets, self.read.words)
+        format!("{} packets with {} words before it are intact", self.read.packets, self.read.words)
     }
 }
 
@@ -186,7 +187,9 @@ impl<R: Read> Source for FileSource<R> {
         while self.owed == 0 && !self.over {
             if !self.frame.is_used_up() {
                 self.over = true;
-                return Err(self.corrupt(self.offset, "a frame holds more than it says".into()));
+                return Err(
+                    self.corrupt(self.offset, "a frame is longer than its head says".into())
+                );
             }
             if let Err(error) = self.next_frame() {
                 self.over = true;
@@ -203,7 +206,7 @@ impl<R: Read> Source for FileSource<R> {
         self.owed -= 1;
         if self.frame.is_empty() || self.decoder.packet(&mut self.frame, packet).is_none() {
             self.over = true;
-            return Err(self.corrupt(self.offset, "a packet does not make sense".into()));
+            return Err(self.corrupt(self.offset, "a packet is malformed".into()));
         }
         self.read.packets += 1;
         self.read.words += packet.events.len() as u64;
@@ -255,7 +258,7 @@ fn read_header(from: &mut impl Read, path: &str, offset: &mut u64) -> Result<Hea
     if crc32fast::hash(&whole).to_le_bytes() != checksum[..] {
         return Err(corrupt("the header's checksum is wrong".into()));
     }
-    Header::from_body(&body).ok_or_else(|| corrupt("the header does not make sense".into()))
+    Header::from_body(&body).ok_or_else(|| corrupt("the header is malformed".into()))
 }
 
 /// Reads until `into` is full or the input ends; returns the number of bytes.
@@ -274,7 +277,7 @@ fn fill(from: &mut impl Read, into: &mut [u8]) -> std::io::Result<usize> {
 
 fn printable(bytes: &[u8]) -> String {
     if bytes.is_empty() {
-        return "nothing: it is empty".into();
+        return "nothing, since it is empty".into();
     }
     format!("\"{}\"", bytes.escape_ascii())
 }

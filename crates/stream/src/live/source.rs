@@ -254,7 +254,7 @@ impl Drop for LiveSource {
 
 fn damaged(what: &str) -> StreamError {
     StreamError::Feeder(format!(
-        "the ring holds {what}; the program wrote over memory that is not its own"
+        "the ring holds {what}; the program overwrote memory that it does not own"
     ))
 }
 

@@ -60,7 +60,7 @@ pub fn text(machine: &Machine, rows: &[Row]) -> String {
     let _ = match reference::of(machine) {
         Some(reference) => writeln!(
             out,
-            "\n{agree} of {measured} measured figures are within 10 %.\nMeasured: {}.\nSizes that two levels serve together have no measured figure.",
+            "\n{agree} of {measured} measured figures are within 10 %.\nMeasured: {}.\nSizes served by two levels together have no measured figure.",
             reference.source
         ),
         None => writeln!(

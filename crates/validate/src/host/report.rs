@@ -178,12 +178,12 @@ impl Report {
         spreads.sort_by(f64::total_cmp);
         let widest = spreads.last().map_or("-".into(), |s| format!("{:.1} %", 100.0 * s));
         let clock = self.cycles_per_tick.map_or("-".into(), |c| {
-            format!("{:.3} core cycles a tick ({:.3} to {:.3})", c.median, c.low, c.high)
+            format!("{:.3} core cycles per tick ({:.3} to {:.3})", c.median, c.low, c.high)
         });
         format!(
             "noise: of {} samples {moved} left out because the calibration beside them moved over \
-             2 %, {shared} because\nthe core's other thread was busy; widest middle half {widest} \
-             of the median; {clock}\n",
+             2 %, {shared} because\nthe core's other thread was busy; widest interquartile range \
+             {widest} of the median; {clock}\n",
             kept + moved + shared
         )
     }
