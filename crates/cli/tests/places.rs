@@ -139,7 +139,10 @@ fn stdin_is_read_for_one_argument_only() {
         let output = bench.fed(args, b"name = \"x\"\n");
         assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
         let text = String::from_utf8(output.stderr).unwrap();
-        assert!(sentence(&text).contains("stands for standard input twice"), "{args:?}: {text}");
+        assert!(
+            sentence(&text).contains("\"-\" means stdin and can be given once"),
+            "{args:?}: {text}"
+        );
     }
 }
 

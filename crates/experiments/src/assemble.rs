@@ -65,7 +65,7 @@ fn refusal(said: &str, source: &Path, text: &str) -> String {
         .filter_map(|(number, rest)| Some((number.parse().ok()?, rest.strip_prefix("Error: ")?)))
         .collect();
     let Some((number, error)) = errors.first() else {
-        let last = said.lines().last().unwrap_or("it says nothing");
+        let last = said.lines().last().unwrap_or("it prints nothing");
         return format!("the assembler failed: {}", last.replace(&prefix, ""));
     };
     let line = number.checked_sub(1).and_then(|index| text.lines().nth(index));

@@ -89,15 +89,15 @@ pub fn run(request: &Request, monitor: &dyn Monitor) -> Result<Report, Failure> 
 fn about(machine: &Machine) -> Vec<String> {
     let mut notes = vec![
         "native: the allocator without its marker instructions, as the simulator leaves them out; \
-         `markers` has them in, where they are nops and stores"
+         `markers` includes them, as nops and stores"
             .to_owned(),
         "antagonist: its cache thrashing is a marker that does nothing natively, so it has no \
          error (the paper leaves it out too)"
             .to_owned(),
     ];
     notes.push(format!(
-        "{}: what its model cannot say stands at the head of its machine file; uops, ports and \
-         latencies are of the table {}",
+        "{}: the head of its machine file lists what the model cannot express; uops, ports and \
+         latencies are those of the table {}",
         machine.name, machine.core.instructions
     ));
     notes
@@ -152,7 +152,7 @@ fn time(name: &str, program: &Path, steps: Steps, allocator: &Path) -> Result<Ti
         .map_err(|error| Failure::failed(format!("{}: cannot run: {error}", program.display())))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("it said nothing");
+        let said = said.lines().next().unwrap_or("it printed nothing");
         return Err(Failure::failed(format!("{name} failed natively ({}): {said}", output.status)));
     }
     let text = String::from_utf8_lossy(&output.stdout);

@@ -21,7 +21,7 @@ const STDIN_NAME: &str = "stdin";
 /// A recording from a file or from standard input; it is read in one go from its start.
 pub type Recorded = FileSource<Box<dyn Read>>;
 
-/// Whether this name stands for standard input.
+/// Whether this name means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
@@ -30,7 +30,7 @@ pub fn is_stdin(path: &Path) -> bool {
 fn stdin() -> Result<Stdin, Failure> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     if TAKEN.swap(true, Ordering::Relaxed) {
-        let text = "\"-\" stands for standard input twice; name a file for one of them";
+        let text = "\"-\" means stdin and can be given once; name a file for the other";
         return Err(Failure::usage(text));
     }
     Ok(io::stdin())

@@ -95,7 +95,7 @@ fn loadable(recorder: PathBuf) -> Result<PathBuf, Failure> {
     if recorder.as_os_str().as_encoded_bytes().iter().any(|byte| b": ".contains(byte)) {
         let path = recorder.display();
         return Err(Failure::failed(format!(
-            "{path}: LD_PRELOAD cannot take a path with a colon or a blank; move or link the file \
+            "{path}: LD_PRELOAD cannot take a path with a colon or a space; move or link the file \
              elsewhere and set {} to it",
             launch::products::RECORDER.variable
         )));

@@ -166,7 +166,7 @@ impl Checked {
         }
         let calls = counted(self.counts.all_begun(), "allocator call", "allocator calls");
         match self.findings.len() as u64 {
-            0 => format!("{}: the markers of {calls} keep all rules.", self.program),
+            0 => format!("{}: the markers of {calls} follow all rules.", self.program),
             places => format!(
                 "{}: the markers break rules at {}, in {calls}.",
                 self.program,

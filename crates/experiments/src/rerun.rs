@@ -90,7 +90,7 @@ fn again(
             Err(Failure::failed("it did not finish"))
         }
         (None, Ending::Program(exit)) if exit != expected => {
-            Err(Failure::failed("it ended in another way"))
+            Err(Failure::failed("it ended differently"))
         }
         (None, Ending::Program(_)) => Ok(finished.run),
     }

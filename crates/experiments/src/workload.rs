@@ -161,7 +161,7 @@ pub fn target(name: &str, size: Size) -> Result<Target, Failure> {
         if !Path::new(&input).exists() {
             return Err(Failure::failed(format!(
                 "workload {name}: its input {input} is missing; it comes with mallacc: get the \
-                 folder `workloads` again, or set {} to a whole one",
+                 folder `workloads` again, or set {} to a complete one",
                 WORKLOADS.variable
             )));
         }

@@ -35,6 +35,9 @@ const ROUND_VARIABLES: usize = 64;
 /// The text of a variable and its complement together: four lines, so that each variable begins at
 /// the start of a line, wherever it stands in the environment.
 const PAIR: usize = 256;
+/// The same for a variable that needs more: a page, so that the others keep their places in their
+/// pages. Functions on strings take another way where a page ends.
+const LONG_PAIR: usize = 4 << 10;
 /// The characters of their two names together: the dynamic linker reads names to their ends.
 const PAIR_NAMES: usize = 64;
 /// Size of a variable besides its text: the pointer to it.
@@ -128,7 +131,8 @@ fn complement(name: &OsStr, value: &OsStr) -> (OsString, OsString) {
     other.resize(other.len() + names.next_multiple_of(PAIR_NAMES) - names, b'-');
     let other = OsString::from_vec(other);
     let used = text(name, value) + text(&other, OsStr::new(""));
-    (other, "-".repeat(used.next_multiple_of(PAIR) - used).into())
+    let whole = if used <= PAIR { PAIR } else { used.next_multiple_of(LONG_PAIR) };
+    (other, "-".repeat(whole - used).into())
 }
 
 /// Whether [`Environment::pad`] made a variable of that name.

@@ -67,7 +67,7 @@ fn the_course_of_a_run_is_drawn_from_its_lowest_to_its_highest_share() {
     assert!(text.contains(&expected), "{expected} in {text}");
     let ascii = text::summary(&seeded(), &Style { unicode: false, ..Style::PLAIN });
     assert!(ascii.contains("_..::--==++**##"), "{ascii}");
-    assert!(!text::summary(&whole(), &Style::PLAIN).contains("in the course of the run"));
+    assert!(!text::summary(&whole(), &Style::PLAIN).contains("over the course of the run"));
 }
 
 #[test]

@@ -350,7 +350,7 @@ fn a_limit_study_that_is_beaten_says_that_it_is_no_bound() {
     let cycles = run.configurations[2].cycles + 1;
     run.configurations[3].cycles = cycles;
     let sentence = text::headline(&run).remove(1);
-    assert!(sentence.contains("the limit study is no upper bound"), "{sentence}");
+    assert!(sentence.contains("the limit study is not an upper bound"), "{sentence}");
     let mut bound = run.configurations[3].clone();
     (bound.name, bound.role, bound.cycles) = ("bound".into(), Role::Bound, 500_000);
     run.configurations.push(bound);
@@ -432,8 +432,8 @@ fn runs_without_calls_accelerators_or_configurations_still_get_a_headline() {
     run.configurations[0].calls = Default::default();
     assert!(text::headline(&run)[0].contains("made no allocator call in the measured part"));
     run.unmeasured = Some("the program is statically linked".into());
-    let expected = "What hardware help would buy could not be measured: the program is statically \
-                    linked.";
+    let expected = "What hardware support would buy could not be measured: the program is \
+                    statically linked.";
     assert_eq!(text::headline(&run), [expected]);
     run.configurations.clear();
     assert_eq!(text::headline(&run), ["Nothing was measured: no configuration finished."]);

@@ -143,7 +143,7 @@ fn sections(run: &Run, name: &Name) -> Vec<(&'static str, &'static str, Html)> {
     let all = [
         ("comparison", "Configurations compared", comparison::body(run, name)),
         ("latency", "Latency of calls", latency::body(run, name)),
-        ("phases", "In the course of the run", phases::body(run, name)),
+        ("phases", "Over the course of the run", phases::body(run, name)),
         ("entries", "Speedup against entries", entries::body(run, name)),
         ("coverage", "Size classes", coverage::body(run, name)),
         ("call-sites", "Who calls the allocator", call_sites::body(run, name)),

@@ -27,7 +27,7 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let ends = shown.iter().map(|shown| shown.item.instructions);
     let end = ends.max().unwrap_or(1).max(1) as f64;
     let chart = LineChart {
-        title: "Allocator's share of cycles in the course of the run".into(),
+        title: "Allocator's share of cycles over the course of the run".into(),
         note: match sampled {
             true => "Each step joins neighbouring samples.",
             false => "Each step is a phase of about the same number of instructions.",

@@ -1,4 +1,4 @@
-//! The allocator's share of the cycles in the course of a run, on one line.
+//! The allocator's share of the cycles over the course of a run, on one line.
 
 use super::number;
 use crate::confidence::Estimate;
@@ -35,7 +35,7 @@ pub fn line(run: &Run) -> Option<String> {
         number::value(Value::Real(Estimate { value: share, half_width: None }), Unit::Fraction)
     };
     Some(format!(
-        "Allocator's share of cycles in the course of the run ({}): {} {} to {}.",
+        "Allocator's share of cycles over the course of the run ({}): {} {} to {}.",
         item.name,
         shares.iter().map(bar).collect::<String>(),
         percent(least),

@@ -9,7 +9,7 @@ use crate::model::{CallKind, Configuration, ParameterValue, Run};
 use crate::select::{CallFigures, CallGroup};
 use crate::statistics::{Unit, Value, configuration_statistic};
 
-/// What hardware help buys this program: the answer for each machine, then what puts it in
+/// What hardware support buys this program: the answer for each machine, then what puts it in
 /// proportion. In each sentence the program comes first, then the allocator as a whole, then its
 /// calls: time moves between neighbouring calls without anybody gaining from it.
 pub fn headline(run: &Run) -> Vec<String> {
@@ -42,9 +42,9 @@ pub fn headline(run: &Run) -> Vec<String> {
 fn nothing_allocated(run: &Run, first: &Configuration) -> String {
     let ipc = number::value(configuration_statistic(run, first, "ipc"), Unit::InstructionsPerCycle);
     match &run.unmeasured {
-        Some(reason) => format!("What hardware help would buy could not be measured: {reason}."),
+        Some(reason) => format!("What hardware support would buy could not be measured: {reason}."),
         None => format!(
-            "{} made no allocator call in the measured part, so hardware help for allocation \
+            "{} made no allocator call in the measured part, so hardware support for malloc \
              changes nothing there; it runs at {ipc} instructions per cycle on {}.",
             run.program, first.machine
         ),
@@ -114,7 +114,7 @@ fn limit_sentence(run: &Run, limit: &Configuration, subject: &Configuration) -> 
     };
     if below("speedup") || below("allocator_speedup") {
         sentence += " The accelerator gains more than that, which is possible: the limit study \
-                     is no upper bound (docs/accuracy.md).";
+                     is not an upper bound (docs/accuracy.md).";
     }
     sentence
 }
