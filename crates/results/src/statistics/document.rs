@@ -88,7 +88,7 @@ const INTRODUCTION: &str = "\
 
 Generated from the declarations: of a run, a configuration and its calls in
 `crates/results/src/statistics`, of everything else in the models (`stats::counters!`). A test
-compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test documents` updates this
+compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test all documents::` updates this
 page).
 
 **Counters** are stored. **Derived** statistics are computed from counters whenever they are shown,
