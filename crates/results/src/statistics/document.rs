@@ -88,8 +88,8 @@ const INTRODUCTION: &str = "\
 
 Generated from the declarations: of a run, a configuration and its calls in
 `crates/results/src/statistics`, of everything else in the models (`stats::counters!`). A test
-compares the two (`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test all documents::` updates this
-page).
+compares the two. To update this page:
+`MALLACC_UPDATE_DOCS=1 cargo test -p mallacc-sim --test all documents::`.
 
 **Counters** are stored. **Derived** statistics are computed from counters whenever they are shown,
 so they cannot disagree with them; where one would divide by zero, or has no baseline to compare
@@ -128,14 +128,14 @@ Percentiles, shares of calls and MPKI of a sampled run are those of the measured
 an interval of their own.
 
 ## Seeds
-Where the stack and the pages lie and how long DRAM takes differ from run to run and move figures,
-and no sample shows it. A run with several seeds (`--seeds`) therefore simulates the same
-instructions again with these drawn anew: frames of pages at random, the stack moved by up to 4 KB
-in steps of 32 bytes, each DRAM read up to 2 ns earlier or later. With `--rerun` each seed is an
-execution of its own, with its own hash seeds too. Each seed `i` gives a figure `r_i`, a speedup
-from the baseline of the same seed. Counters and figures shown are those of the first seed, which
-varies nothing; the interval around its figure is the smallest that contains the interval of the
-mean over many seeds:
+The position of the stack, the placement of pages and DRAM timing differ from run to run and move
+the figures, which no sampling interval shows. A run with several seeds (`--seeds`) therefore
+simulates the same instructions again with these varied: pages lie in random frames, the stack moves
+by up to 4 KB in steps of 32 bytes, and each DRAM read takes up to 2 ns less or more. With `--rerun`
+each seed is a separate execution, with its own hash seeds too. Each seed `i` gives a figure `r_i`;
+a speedup is taken from the baseline of the same seed. The counters and figures shown are those of
+the first seed, which varies nothing. The interval around its figure is the smallest that contains
+the interval of the mean over many seeds:
 
 ```
 r_0 ± (|r_0 - mean(r)| + sqrt((t(0.975, n - 1) * s / sqrt(n))^2 + w^2))
