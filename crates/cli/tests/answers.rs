@@ -41,7 +41,7 @@ fn each_reason_why_nothing_was_measured_is_said() {
         (&[], &own, "could not be measured: the program defines malloc itself"),
         (&["--max", "0"], &program, "could not be measured: --max 0 leaves nothing to measure"),
         (&["--roi"], &program, "could not be measured: --roi was given"),
-        (&["--skip", "1G"], &program, "could not be measured: --skip 1000000000 leaves nothing"),
+        (&["--skip", "1G"], &program, "could not be measured: --skip 1000000000 leaves none"),
         (&[], &none, "made no allocator call in the measured part"),
     ] {
         let text = report(&bench, options, &[program]);
