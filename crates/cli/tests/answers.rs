@@ -27,7 +27,7 @@ const OWN: &str = "#include <stddef.h>\nstatic char heap[1 << 20];\nstatic size_
                    int main(void) { for (int i = 0; i < 400; i++) free(malloc(24)); return 0; }\n";
 
 #[test]
-fn each_reason_why_nothing_was_measured_is_said() {
+fn each_reason_why_nothing_was_measured_is_reported() {
     if !live() {
         return;
     }

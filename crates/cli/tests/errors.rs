@@ -260,7 +260,7 @@ fn a_cut_or_damaged_trace_fails_and_gives_what_came_before() {
 }
 
 #[test]
-fn a_store_or_an_output_that_cannot_be_written_is_said_before_the_run() {
+fn a_store_or_output_that_cannot_be_written_is_reported_before_the_run() {
     let bench = Bench::new();
     if !live() {
         return;

@@ -4,7 +4,7 @@ use crate::common::{Bench, micro_is_built, sentence};
 use serde_json::Value;
 
 #[test]
-fn a_machine_that_cannot_be_had_is_named_in_a_sentence() {
+fn an_unusable_machine_is_named_in_the_error() {
     let bench = Bench::new();
     for command in ["memory", "host"] {
         let text = bench.refused(&["validate", command, "--machine", "haswel"], 2);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_is_never_reproduced_and_never_differs() {
+    fn a_claim_that_is_not_comparable_neither_reproduces_nor_differs() {
         for value in [0.0, -1e9, 1e9] {
             assert_eq!(judge(Rule::Beside, value, 0.0), Verdict::NotComparable);
         }

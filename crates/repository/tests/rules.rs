@@ -350,7 +350,7 @@ const BANNED: [&str; 7] =
 const WAITS: &str = "crates/stream/src/live/";
 
 #[test]
-fn models_neither_print_nor_look_at_clocks_nor_draw_lots() {
+fn models_do_not_print_read_clocks_or_use_unseeded_randomness() {
     let mut seen = 0;
     for (name, text) in written() {
         let model = MODELS.iter().any(|m| name.starts_with(&format!("crates/{m}/src/")));

@@ -361,7 +361,7 @@ fn a_limit_study_that_is_beaten_says_that_it_is_no_bound() {
 }
 
 #[test]
-fn too_few_calls_or_samples_are_said_in_place_of_a_gain() {
+fn too_few_calls_or_samples_are_reported_in_place_of_a_gain() {
     let mut run = whole();
     for item in &mut run.configurations {
         item.calls[CallKind::Malloc] = Default::default();

@@ -233,7 +233,8 @@ impl CodeSizes {
             source:
                 "Code: instructions of Cortex-M3 that a program links in for allocate and free \
                      (make -C sma/sma code-size); RV32IMAC: 1,488, with LM 1,648, with CAM \
-                     1,747, DLmalloc 1,316. SMA serves any memory size here, a single one in the paper."
+                     1,747, DLmalloc 1,316. SMA serves any memory size here, a \
+                     single one in the paper."
                     .into(),
         }
     }

@@ -82,7 +82,7 @@ fn a_cause_of_another_configuration_is_not_printed() {
 }
 
 #[test]
-fn what_a_study_did_not_measure_is_said() {
+fn what_a_study_did_not_measure_is_reported() {
     let (cause, ..) = pair();
     let conditions = conditions();
     let evidence = Evidence { conditions: &conditions, programs: vec![], tables: vec![] };

@@ -59,8 +59,8 @@ fn coverage(run: &Run, item: &Configuration) -> LineChart {
     };
     LineChart {
         title: "Allocations served by the most used size classes".into(),
-        note: "Classes in order of use, the most used first. A malloc cache holds one class in each entry; \
-               vertical lines mark its sizes."
+        note: "Classes in order of use, the most used first. A malloc cache holds \
+               one class in each entry; vertical lines mark its sizes."
             .into(),
         x: Axis::new("size classes", Format::Count).from(0.0).to(count.max(8.0)),
         y: Axis::new("share of allocations", Format::Percent(1)).from(0.0).to(1.0),
