@@ -38,10 +38,15 @@ pub fn capitalised(text: &str) -> String {
 /// The space that is no place to break a line.
 const NO_BREAK: char = '\u{a0}';
 
-/// The same text without line breaks inside a figure: between it and its percent sign or its
-/// interval, and on either side of an arrow between two figures.
+/// What no line begins with: units and intervals.
+const KEPT: [&str; 3] = ["%", "±", "nm"];
+
+/// The same text without line breaks inside a figure: between it and its unit or its interval, and
+/// on either side of an arrow between two figures.
 pub fn keep_units(text: &str) -> String {
-    let text = text.replace(" %", &format!("{NO_BREAK}%")).replace(" ±", &format!("{NO_BREAK}±"));
+    let text = KEPT.iter().fold(text.to_owned(), |text, kept| {
+        text.replace(&format!(" {kept}"), &format!("{NO_BREAK}{kept}"))
+    });
     let mut pieces = text.split(" → ");
     let mut joined = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -114,7 +114,7 @@ impl Table {
             .iter()
             .map(|name| Html::tag("th", &[("scope", "col"), ("class", "figure")], name));
         let mut first = match title {
-            Some(title) => Html::tag("th", &[("scope", "col"), ("class", "title")], title),
+            Some(title) => Html::prose("th", &[("scope", "col"), ("class", "title")], title),
             None => Html::element("td", &[], Html::default()),
         };
         first.push(Html::join(head));
