@@ -26,7 +26,7 @@ pub fn by_plan(plan: &Plan, facts: &StreamFacts, samples: usize) -> Option<Strin
     }
     (facts.population == 0 && plan.skip > 0 && facts.instructions <= plan.skip).then(|| {
         format!(
-            "--skip {} leaves nothing of {} instructions to measure; skip fewer",
+            "--skip {} leaves none of the {} instructions to measure; skip fewer",
             plan.skip,
             count(facts.instructions)
         )

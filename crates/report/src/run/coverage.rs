@@ -23,11 +23,11 @@ pub fn body(run: &Run, name: &Name) -> Option<Html> {
     let item = run.configurations.iter().find(|item| !item.size_classes.is_empty())?;
     let needed = |name| number::value(program(run, item, name), Unit::Classes);
     let sentence = format!(
-        "{} of {} size classes serve half of the allocations, {} serve 90 %, and {} serve 99 %.",
+        "Size classes needed, of {3}: {0} for half of the allocations, {1} for 90 %, {2} for 99 %.",
         needed("size_classes_50"),
-        item.size_classes.len(),
         needed("size_classes_90"),
-        needed("size_classes_99")
+        needed("size_classes_99"),
+        item.size_classes.len()
     );
     let mut html = Html::prose("p", &[], &sentence);
     let mut figures = vec![figure(&coverage(run, item), &name.file("class-coverage"))];
