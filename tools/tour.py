@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 import pathlib
 import re
 import shlex
@@ -260,7 +259,12 @@ def run(command: Command, folder: pathlib.Path) -> tuple[int, str, float]:
     text = command.text
     for pattern, instead, _ in INSTEAD:
         text = re.sub(pattern, instead, text)
-    environment = dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+    # Programs allocate for their environment, so it is the same for everybody.
+    environment = {
+        "PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(folder),
+        "LC_ALL": "C.UTF-8",
+    }
     begun = time.monotonic()
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", text],
