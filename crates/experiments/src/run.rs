@@ -78,8 +78,8 @@ fn end(
     }
 }
 
-/// Waits for a program whose stream was read by something else than machines, or ends it if the user
-/// asked for that, and then for its client.
+/// Waits for a program whose stream was read by something else than machines, or ends it if the
+/// user asked for that, and then for its client.
 pub fn until_its_end(
     mut launched: Launched,
     companion: Option<Companion>,
