@@ -31,6 +31,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ANYTHING = "…"
 # How far a number without an interval may be from the one shown: other library versions.
 TOLERANCE = 0.05
+# How far one with an interval may be besides: the interval is of one execution, and the path of a
+# checkout is part of a program's environment.
+EXECUTION = 0.01
 TIMEOUT_SECONDS = 1800
 
 # What is run in place of what is written: pattern, replacement, why.
@@ -157,8 +160,20 @@ def half_width(of: list[Token], at: int) -> float:
     return 0.0
 
 
-def differs(shown: list[Token], printed: list[Token], at: int) -> bool:
-    """Whether a number is too far from the one that is shown."""
+def intervals(of: list[Token]) -> dict[str, float]:
+    """The largest interval that each number has anywhere: a sentence repeats figures without it."""
+    found: dict[str, float] = {}
+    for at, token in enumerate(of):
+        if half := half_width(of, at):
+            number = token.text.lstrip("+-")
+            found[number] = max(half, found.get(number, 0.0))
+    return found
+
+
+def differs(
+    shown: list[Token], printed: list[Token], at: int, elsewhere: dict[str, float]
+) -> bool:
+    """Whether a number is too far from the one that is shown; `elsewhere` has the intervals."""
     one, other = shown[at], printed[at]
     if one.number is None or other.number is None:
         return False
@@ -167,7 +182,9 @@ def differs(shown: list[Token], printed: list[Token], at: int) -> bool:
     if (at > 0 and shown[at - 1].text == "±") or following in (["s"], ["million"]):
         return False
     interval = half_width(shown, at) + half_width(printed, at)
-    allowed = interval or TOLERANCE * max(abs(one.number), abs(other.number))
+    interval = interval or sum(elsewhere.get(token.text, 0.0) for token in (one, other))
+    size = max(abs(one.number), abs(other.number))
+    allowed = max(interval, EXECUTION * size) if interval else TOLERANCE * size
     return abs(one.number - other.number) > allowed + one.unit
 
 
@@ -175,10 +192,10 @@ def stretches(lines: list[str]) -> list[tuple[int, list[str]]]:
     """What is shown between the places where anything may stand: first line and lines."""
     parts: list[tuple[int, list[str]]] = [(0, [])]
     for at, line in enumerate(lines):
-        if line.strip() == ANYTHING:
-            parts.append((at + 1, []))
-        else:
-            parts[-1][1].append(line)
+        before, anything, after = line.partition(ANYTHING)
+        parts[-1][1].append(before)
+        if anything:
+            parts.append((at if after.strip() else at + 1, [after] if after.strip() else []))
     return [(at, part) for at, part in parts if any(line.strip() for line in part)]
 
 
@@ -193,7 +210,9 @@ class Found:
 
 def find(part: list[str], printed: list[str], start: int) -> Found | None:
     """The first place from a line on where the words of a stretch are printed."""
-    wanted, given = tokens(part), [t for t in tokens(printed) if t.line >= start]
+    everything = tokens(printed)
+    elsewhere = intervals(everything)
+    wanted, given = tokens(part), [token for token in everything if token.line >= start]
     shape = [token.shape for token in wanted]
     shapes = [token.shape for token in given]
     for at in range(len(given) - len(wanted) + 1):
@@ -203,7 +222,7 @@ def find(part: list[str], printed: list[str], start: int) -> Found | None:
                 f"{wanted[i].text} is shown in {part[wanted[i].line].strip()!r}, "
                 f"{there[i].text} was printed"
                 for i in range(len(wanted))
-                if differs(wanted, there, i)
+                if differs(wanted, there, i, elsewhere)
             ]
             return Found(there[0].line, there[-1].line, wrong)
     return None

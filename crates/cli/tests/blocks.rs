@@ -108,7 +108,7 @@ fn assembly_language_is_read_from_arguments_files_and_standard_input() {
         (vec!["--asm", "add rax, rxb"], "`rxb` has no address"),
         (vec!["--asm", " # nothing"], "no instruction"),
         (vec!["--asm", "@/no/such/file"], "/no/such/file: cannot read"),
-        (vec!["--asm", "-", "-"], "standard input twice"),
+        (vec!["--asm", "-", "-"], "can be given once"),
     ] {
         let output = mallacc(&[vec!["block"], args.clone()].concat(), "");
         assert_eq!(output.status.code(), Some(2), "{args:?}");
