@@ -170,9 +170,7 @@ def intervals(of: list[Token]) -> dict[str, float]:
     return found
 
 
-def differs(
-    shown: list[Token], printed: list[Token], at: int, elsewhere: dict[str, float]
-) -> bool:
+def differs(shown: list[Token], printed: list[Token], at: int, elsewhere: dict[str, float]) -> bool:
     """Whether a number is too far from the one that is shown; `elsewhere` has the intervals."""
     one, other = shown[at], printed[at]
     if one.number is None or other.number is None:
