@@ -11,7 +11,7 @@ and that of the number shown (±), or else by 5 %. Of other commands it is check
 --outputs   only commands whose output is shown
 --statuses  compare no output: other versions of the programs give other figures
 --long      also whole studies, which take hours
---update    write what was printed into the documentation
+--update    write what was printed into the documentation, except into lines that have an "…"
 """
 
 from __future__ import annotations
@@ -186,15 +186,31 @@ def differs(shown: list[Token], printed: list[Token], at: int, elsewhere: dict[s
     return abs(one.number - other.number) > allowed + one.unit
 
 
-def stretches(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """What is shown between the places where anything may stand: first line and lines."""
-    parts: list[tuple[int, list[str]]] = [(0, [])]
+@dataclasses.dataclass
+class Stretch:
+    """What is shown between two places where anything may stand."""
+
+    # Its first line in the output that is shown.
+    first: int
+    lines: list[str]
+    # It begins and ends with its lines.
+    whole: bool = True
+
+
+def stretches(lines: list[str]) -> list[Stretch]:
+    """The stretches of an output, in order."""
+    parts = [Stretch(0, [])]
     for at, line in enumerate(lines):
         before, anything, after = line.partition(ANYTHING)
-        parts[-1][1].append(before)
-        if anything:
-            parts.append((at if after.strip() else at + 1, [after] if after.strip() else []))
-    return [(at, part) for at, part in parts if any(line.strip() for line in part)]
+        if not anything:
+            parts[-1].lines.append(line)
+            continue
+        if before.strip():
+            parts[-1].lines.append(before)
+            parts[-1].whole = False
+        inside = bool(after.strip())
+        parts.append(Stretch(at, [after], False) if inside else Stretch(at + 1, []))
+    return [part for part in parts if any(line.strip() for line in part.lines)]
 
 
 @dataclasses.dataclass
@@ -229,19 +245,21 @@ def find(part: list[str], printed: list[str], start: int) -> Found | None:
 def compare(command: Command, printed: list[str]) -> tuple[list[str], list[str]]:
     """What is wrong with the output that is shown, and how it would be shown today."""
     wrong: list[str] = []
-    today = list(command.output)
+    places: list[tuple[Stretch, Found]] = []
     start = 0
-    for at, part in reversed(list(stretches(command.output))):
-        place = find(part, printed, 0)
-        if place:
-            today[at : at + len(part)] = printed[place.first : place.last + 1]
-    for _, part in stretches(command.output):
-        place = find(part, printed, start)
+    for part in stretches(command.output):
+        place = find(part.lines, printed, start)
         if place is None:
-            wrong.append(f"this was not printed: {' '.join(part[0].split())} …")
+            wrong.append(f"this was not printed: {' '.join(part.lines[0].split())} …")
             continue
         start = place.last + 1
         wrong.extend(place.wrong)
+        places.append((part, place))
+    today = list(command.output)
+    for part, place in reversed(places):
+        if part.whole:
+            end = part.first + len(part.lines)
+            today[part.first : end] = printed[place.first : place.last + 1]
     return wrong, today
 
 

@@ -61,26 +61,20 @@ impl Mapping for Flat {
 }
 
 fn without_devices(params: &MemoryParams) -> Result<(), ConfigError> {
-    match params.scratchpad.size {
-        0 => Ok(()),
-        size => Err(ConfigError::rule(
-            "scratchpad.size",
-            size,
-            "must be 0 here, where every address lies in the caches",
-            "leave [memory.scratchpad] out",
-        )),
-    }
+    let rule = "must be 0 here, where every address lies in the caches";
+    absent("scratchpad.size", params.scratchpad.size, rule, "leave [memory.scratchpad] out")
 }
 
 fn in_order(params: &MemoryParams) -> Result<(), ConfigError> {
-    match params.seed {
+    let rule = "must be 0 here, where every page lies in the frame of its own number";
+    absent("seed", params.seed, rule, "leave it out")
+}
+
+/// An error for a parameter that asks for what a mapping cannot do.
+fn absent(path: &str, value: u64, rule: &str, remedy: &str) -> Result<(), ConfigError> {
+    match value {
         0 => Ok(()),
-        seed => Err(ConfigError::rule(
-            "seed",
-            seed,
-            "must be 0 here, where every page lies in the frame of its own number",
-            "leave it out",
-        )),
+        _ => Err(ConfigError::rule(path, value, rule, remedy)),
     }
 }
 

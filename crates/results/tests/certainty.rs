@@ -5,18 +5,11 @@ use mallacc_results::json;
 use mallacc_results::text::{self, Style};
 use serde_json::Value;
 
-/// A field by its path, for example `configurations.0.malloc.p50`.
-fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
-    path.split('.').fold(value, |value, step| {
-        let next = step.parse::<usize>().map_or(value.get(step), |index| value.get(index));
-        next.unwrap_or_else(|| panic!("no {step} of {path}"))
-    })
-}
-
 #[test]
 fn figures_of_a_whole_run_carry_the_interval_of_its_seeds() {
     let run = seeded();
     let (json, plain) = (json::value(&run), json::value(&whole()));
+    let (json, plain) = (&json["configurations"][2], &plain["configurations"][2]);
     // t(0.975, 2) in any printed table.
     let t = 4.302_652_73;
     let expected = |figures: [f64; 3]| {
@@ -32,19 +25,18 @@ fn figures_of_a_whole_run_carry_the_interval_of_its_seeds() {
     let (base, own) = (BASELINE.cycles(), MALLACC_32.cycles());
     let speedups: Vec<f64> =
         seeds(base).into_iter().zip(seeds(own)).map(|(base, own)| base / own - 1.0).collect();
-    let path = "configurations.2";
-    close(at(&json, &format!("{path}.speedup_ci95")), expected(speedups.try_into().unwrap()));
+    close(&json["speedup_ci95"], expected(speedups.try_into().unwrap()));
     let ipcs = seeds(own).map(|cycles| INSTRUCTIONS as f64 / cycles);
-    close(at(&json, &format!("{path}.ipc_ci95")), expected(ipcs));
+    close(&json["ipc_ci95"], expected(ipcs));
     let malloc = SEED_CYCLES.map(|[_, malloc]| {
         (MALLACC_32.malloc_cycles() as i64 + malloc) as f64 / MALLOC_CALLS as f64
     });
-    close(at(&json, &format!("{path}.malloc.cycles_per_call_ci95")), expected(malloc));
-    for name in ["speedup", "ipc", "malloc.cycles_per_call"] {
-        let named = format!("{path}.{name}");
-        assert_eq!(at(&json, &named), at(&plain, &named), "the figure is the first seed's");
+    close(&json["malloc"]["cycles_per_call_ci95"], expected(malloc));
+    for path in ["/speedup", "/ipc", "/malloc/cycles_per_call"] {
+        let figure = json.pointer(path).expect("a figure");
+        assert_eq!(Some(figure), plain.pointer(path), "the figure is the first seed's");
     }
-    let keys = at(&plain, path).as_object().unwrap().keys();
+    let keys = plain.as_object().unwrap().keys();
     assert!(keys.clone().all(|key| !key.ends_with("_ci95")), "one seed has no interval");
 }
 

@@ -62,8 +62,8 @@ impl Stack {
     pub fn moved(&mut self, addresses: &[u64], wanted: Range<usize>) -> &[u64] {
         self.moved.resize(addresses.len(), NO_ADDRESS);
         for (moved, &addr) in self.moved[wanted.clone()].iter_mut().zip(&addresses[wanted]) {
-            let on_stack = self.range.contains(&addr) && addr != NO_ADDRESS;
-            *moved = if on_stack { addr.saturating_sub(self.down) } else { addr };
+            // No range contains [`NO_ADDRESS`], the largest number.
+            *moved = if self.range.contains(&addr) { addr.saturating_sub(self.down) } else { addr };
         }
         &self.moved
     }

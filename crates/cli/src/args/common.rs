@@ -7,8 +7,9 @@ use experiments::plan::{
 };
 use experiments::target::{self, Target};
 use experiments::workload;
+use results::store::Store;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::numbers::{first_seed, seeds};
 use super::selector::label;
@@ -142,6 +143,21 @@ impl PlaceArgs {
     }
 }
 
+/// A store that is read.
+#[derive(Clone, Debug, Args)]
+pub struct StoreArgs {
+    /// The store: the file that holds the runs
+    #[arg(long = "store", value_name = "FILE", default_value = STORE)]
+    pub path: PathBuf,
+}
+
+impl StoreArgs {
+    /// The store, which must exist.
+    pub fn open(&self) -> Result<Store, Failure> {
+        Ok(Store::open_existing(&self.path)?)
+    }
+}
+
 /// Formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -191,15 +207,26 @@ pub enum Size {
 impl ProgramArgs {
     /// The program that they name.
     pub fn target(&self) -> Result<Target, Failure> {
-        let mut target = match (&self.workload, self.command.split_first()) {
-            (Some(name), _) => workload::target(name, self.size.into())?,
-            (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
-            (None, None) => return Err(Failure::usage("no program given; try: mallacc run -- ls")),
-        };
+        let workload = self.workload.as_deref().map(|name| (name, self.size));
+        let mut target = target(workload, &self.command, self.allocator.as_deref())?;
         target.seeded(self.deterministic, self.seed);
-        target.allocator = target::allocator(self.allocator.as_deref());
         Ok(target)
     }
+}
+
+/// A workload or a command, with the allocator that is preloaded.
+pub fn target(
+    workload: Option<(&str, Size)>,
+    command: &[OsString],
+    allocator: Option<&Path>,
+) -> Result<Target, Failure> {
+    let mut target = match (workload, command.split_first()) {
+        (Some((name, size)), _) => workload::target(name, size.into())?,
+        (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
+        (None, None) => return Err(Failure::usage("no program given; try: mallacc run -- ls")),
+    };
+    target.allocator = target::allocator(allocator);
+    Ok(target)
 }
 
 impl From<Size> for workload::Size {

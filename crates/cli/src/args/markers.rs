@@ -1,12 +1,12 @@
 //! The arguments of `mallacc check-markers`.
 
 use clap::Args;
-use experiments::target::{self, Target};
-use experiments::{Failure, workload};
+use experiments::Failure;
+use experiments::target::Target;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::common::{Format, PlaceArgs, Size};
+use super::common::{Format, PlaceArgs, Size, target};
 
 /// `mallacc check-markers`.
 #[derive(Debug, Args)]
@@ -45,13 +45,9 @@ pub struct CheckMarkersArgs {
 impl CheckMarkersArgs {
     /// The program, if it is no recording.
     pub fn target(&self) -> Result<Target, Failure> {
-        let mut target = match (&self.workload, self.command.split_first()) {
-            (Some(name), _) => workload::target(name, self.size.into())?,
-            (None, Some((name, rest))) => Target::new(name.clone(), rest.to_vec()),
-            (None, None) => return Err(Failure::usage("no program given; try: -- ls")),
-        };
+        let workload = self.workload.as_deref().map(|name| (name, self.size));
+        let mut target = target(workload, &self.command, self.allocator.as_deref())?;
         target.deterministic = self.deterministic;
-        target.allocator = target::allocator(self.allocator.as_deref());
         Ok(target)
     }
 }

@@ -5,7 +5,7 @@ use experiments::plan::count;
 use experiments::sweep::Entries;
 use std::path::PathBuf;
 
-use super::common::{Format, PlaceArgs, ProgramArgs, ReportArgs, STORE, SimulationArgs};
+use super::common::{Format, PlaceArgs, ProgramArgs, ReportArgs, SimulationArgs, StoreArgs};
 use super::numbers::{iterations, percent, repeats, seed};
 use super::selector::Selector;
 
@@ -115,9 +115,8 @@ pub struct ListArgs {
     pub label: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store: the file that holds the runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// `mallacc show`.
@@ -134,9 +133,8 @@ pub struct ShowArgs {
     pub detail: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store: the file that holds the runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// `mallacc report`.
@@ -148,9 +146,8 @@ pub struct PageArgs {
     /// The page to write; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// The store: the file that holds the runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// `mallacc rm`.
@@ -160,9 +157,8 @@ pub struct RemoveArgs {
     #[arg(value_name = "RUN", required = true, value_parser = Selector::parse,
           allow_negative_numbers = true)]
     pub runs: Vec<Selector>,
-    /// The store: the file that holds the runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// `mallacc diff`.
@@ -182,7 +178,6 @@ pub struct DifferenceArgs {
     pub detail: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// The store: the file that holds the runs
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }

@@ -1,7 +1,6 @@
 //! `mallacc diff`: what differs between two stored runs.
 
 use results::difference::Difference;
-use results::store::Store;
 
 use crate::args::{DifferenceArgs, Format};
 use crate::chosen;
@@ -10,7 +9,7 @@ use crate::output::style_at;
 
 /// Runs the command. It only reports; the exit status does not depend on the outcome.
 pub fn run(args: &DifferenceArgs) -> Done {
-    let store = Store::open_existing(&args.store)?;
+    let store = args.store.open()?;
     let place = args.place.open()?;
     let a = store.load(chosen::one(&store, &args.a)?)?;
     let b = store.load(chosen::one(&store, &args.b)?)?;

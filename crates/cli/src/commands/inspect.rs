@@ -3,7 +3,6 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 use experiments::{Failure, catalogue, workload};
-use results::store::Store;
 use results::text;
 use std::fmt::Write as _;
 
@@ -14,10 +13,10 @@ use crate::output::{Output, Stream, style_at};
 
 /// `mallacc list`.
 pub fn list(args: &ListArgs) -> Done {
-    let store = Store::open_existing(&args.store)?;
+    let store = args.store.open()?;
     let mut runs = store.list()?;
     if runs.is_empty() {
-        return Err(no_runs(&args.store));
+        return Err(no_runs(&args.store.path));
     }
     if let Some(label) = &args.label {
         let ids = chosen::labelled(&store, label)?;
@@ -38,11 +37,11 @@ fn no_runs(store: &std::path::Path) -> Failure {
 
 /// `mallacc show`.
 pub fn show(args: &ShowArgs) -> Done {
-    let store = Store::open_existing(&args.store)?;
+    let store = args.store.open()?;
     let id = match (&args.run, store.ids()?.last()) {
         (Some(selector), _) => chosen::one(&store, selector)?,
         (None, Some(&latest)) => latest,
-        (None, None) => return Err(no_runs(&args.store)),
+        (None, None) => return Err(no_runs(&args.store.path)),
     };
     let run = store.load(id)?;
     let report = ReportArgs {

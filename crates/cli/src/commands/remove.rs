@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use results::store::Store;
-
 use crate::args::RemoveArgs;
 use crate::chosen;
 use crate::error::Done;
@@ -11,7 +9,7 @@ use crate::output::{Stream, print};
 
 /// Runs the command.
 pub fn run(args: &RemoveArgs) -> Done {
-    let mut store = Store::open_existing(&args.store)?;
+    let mut store = args.store.open()?;
     let ids = chosen::many(&store, &args.runs)?;
     let mut text = String::new();
     for run in store.list()? {

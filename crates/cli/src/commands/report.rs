@@ -2,7 +2,6 @@
 
 use experiments::Failure;
 use results::Run;
-use results::store::Store;
 
 use crate::args::PageArgs;
 use crate::chosen;
@@ -14,13 +13,13 @@ const RUNS_MAX: usize = 64;
 
 /// Runs the command.
 pub fn run(args: &PageArgs) -> Done {
-    let store = Store::open_existing(&args.store)?;
+    let store = args.store.open()?;
     let there = store.ids()?;
     if there.is_empty() {
         return Err(Failure::failed(format!(
             "store {}: has no runs; make one with `mallacc run -- PROGRAM`, or name another store \
              with --store",
-            args.store.display()
+            args.store.path.display()
         )));
     }
     let ids = match (args.runs.as_slice(), there.last()) {
