@@ -5,8 +5,9 @@ what the documentation shows.
     tour.py [--mallacc PROGRAM] [--outputs | --statuses] [--long] [--update] [FILE ...]
 
 A command is a line of a code block that begins with `mallacc`, after `$ ` if its output follows.
-In that output, "…" stands for anything. Words must be the same; a number may differ by its interval
-and that of the number shown (±), or else by 5 %. Of other commands it is checked that they exist.
+In that output, "…" stands for anything. Words must be the same; a number may differ by 5 % or, if
+that is more, by its interval and that of the number shown (±). Of other commands it is checked that
+they exist.
 
 --outputs   only commands whose output is shown
 --statuses  compare no output: other versions of the programs give other figures
@@ -29,11 +30,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ANYTHING = "…"
-# How far a number without an interval may be from the one shown: other library versions.
+# How far a number may be from the one shown, whatever its interval: other versions of libraries are
+# other executions, and an interval is of one.
 TOLERANCE = 0.05
-# How far one with an interval may be besides: the interval is of one execution, and the path of a
-# checkout is part of a program's environment.
-EXECUTION = 0.01
+# Where everything runs, in a new folder. Its path is in the programs' environment, which they copy:
+# a path of another length would make them do something else.
+PLACE = "/tmp"
 TIMEOUT_SECONDS = 1800
 
 # What is run in place of what is written: pattern, replacement, why.
@@ -182,8 +184,7 @@ def differs(shown: list[Token], printed: list[Token], at: int, elsewhere: dict[s
     interval = half_width(shown, at) + half_width(printed, at)
     interval = interval or sum(elsewhere.get(token.text, 0.0) for token in (one, other))
     size = max(abs(one.number), abs(other.number))
-    allowed = max(interval, EXECUTION * size) if interval else TOLERANCE * size
-    return abs(one.number - other.number) > allowed + one.unit
+    return abs(one.number - other.number) > max(interval, TOLERANCE * size) + one.unit
 
 
 @dataclasses.dataclass
@@ -344,7 +345,7 @@ def main() -> int:
     usual = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "guest/README.md"]
     files = [file.resolve() for file in arguments.files] or usual
     stumbles = 0
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=PLACE) as name:
         folder = pathlib.Path(name)
         furnish(folder, arguments.mallacc.resolve())
         for file in files:

@@ -157,10 +157,11 @@ impl Prepared {
     fn command(&self, ring: &Path, user: environment::Variables) -> Command {
         let Options { paths, deterministic, layout, env, .. } = &self.options;
         let layout = deterministic.then_some(*layout);
+        let paths = if *deterministic { &paths.rounded() } else { paths };
         let base = qemu_args(paths, layout, ring);
         let mut environment = environment::build(user, env, paths.guest.as_deref(), layout);
         if paths.guest.is_some() {
-            self.add_following(&mut environment, &base, ring);
+            add_following(&mut environment, &paths.qemu, &base, ring);
         }
         if let Some(layout) = layout {
             environment.pad((layout % SHIFTS * SHIFT_BYTES) as usize);
@@ -178,16 +179,16 @@ impl Prepared {
         command.env_clear().envs(&environment.inherited);
         command
     }
+}
 
-    fn add_following(&self, environment: &mut Environment, base: &[OsString], ring: &Path) {
-        let mut words = self.options.paths.qemu.clone().into_os_string();
-        for word in base {
-            words.push(SEPARATOR);
-            words.push(word);
-        }
-        environment.inherited.insert(FOLLOW.into(), words);
-        environment.inherited.insert(RING.into(), ring.into());
+fn add_following(environment: &mut Environment, qemu: &Path, base: &[OsString], ring: &Path) {
+    let mut words = qemu.to_owned().into_os_string();
+    for word in base {
+        words.push(SEPARATOR);
+        words.push(word);
     }
+    environment.inherited.insert(FOLLOW.into(), words);
+    environment.inherited.insert(RING.into(), ring.into());
 }
 
 /// QEMU's options before the environment and the program.
@@ -201,4 +202,29 @@ fn qemu_args(paths: &Paths, layout: Option<u64>, ring: &Path) -> Vec<OsString> {
     }
     args.extend(["-plugin".into(), plugin]);
     args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lengths of all variables and of QEMU's arguments that become the guest's environment.
+    fn lengths(folder: &str) -> Vec<usize> {
+        let paths = Paths {
+            qemu: format!("{folder}/qemu-x86_64").into(),
+            feeder: format!("{folder}/libmallacc_feeder.so").into(),
+            guest: Some(format!("{folder}/libmallacc_guest.so").into()),
+        };
+        let options = Options { deterministic: true, ..Options::new(paths) };
+        let prepared = prepare("/bin/true".as_ref(), &[], options).unwrap();
+        let command = prepared.command(Path::new("/proc/1/fd/3"), environment::Variables::new());
+        let variables = command.get_envs().map(|(name, value)| (name, value.unwrap_or_default()));
+        let variables = variables.map(|(name, value)| name.len() + value.len());
+        variables.chain(command.get_args().map(OsStr::len)).collect()
+    }
+
+    #[test]
+    fn where_the_parts_are_changes_no_length_in_a_deterministic_run() {
+        assert_eq!(lengths("/opt"), lengths("/home/somebody/source/mallacc/target/release"));
+    }
 }

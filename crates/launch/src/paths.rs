@@ -36,6 +36,34 @@ impl Paths {
     }
 }
 
+/// Bytes; see [`round`].
+const ROUND: usize = 128;
+
+impl Paths {
+    /// The parts with paths of a round length each, so that a program does the same wherever they
+    /// are: programs copy their environment, which names them, and the dynamic linker copies paths.
+    #[must_use]
+    pub fn rounded(&self) -> Self {
+        Self {
+            qemu: round(&self.qemu),
+            feeder: round(&self.feeder),
+            guest: self.guest.as_deref().map(round),
+        }
+    }
+}
+
+/// A path with more slashes at its root, where many count as one, up to a multiple of [`ROUND`]
+/// bytes. A relative path stays as it is.
+fn round(path: &Path) -> PathBuf {
+    let length = path.as_os_str().len();
+    if !path.is_absolute() {
+        return path.to_owned();
+    }
+    let mut longer = OsString::from("/".repeat(length.next_multiple_of(ROUND) - length));
+    longer.push(path);
+    longer.into()
+}
+
 /// QEMU; its version is checked.
 pub fn qemu() -> Result<PathBuf, LaunchError> {
     let name = std::env::var_os(QEMU_VARIABLE).unwrap_or_else(|| QEMU.into());
@@ -112,6 +140,19 @@ mod tests {
         }
         assert!(check("something else").is_err());
         assert!(check("qemu-aarch64 version 7.2.0").is_err());
+    }
+
+    #[test]
+    fn rounded_paths_are_of_one_length_and_lead_to_the_same_file() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a", "a-longer-name"] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, name).unwrap();
+            let longer = round(&file);
+            assert_eq!(longer.as_os_str().len(), ROUND);
+            assert_eq!(std::fs::read_to_string(longer).unwrap(), name);
+        }
+        assert_eq!(round(Path::new("a/b")), Path::new("a/b"));
     }
 
     #[test]
