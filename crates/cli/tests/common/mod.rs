@@ -7,6 +7,7 @@ use results::{Configuration, Exit, Role, Run};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -43,6 +44,15 @@ pub fn micro_is_built() -> bool {
     built && live()
 }
 
+/// Whoever runs the tests may ignore these, as nohup(1) does, and the command would too.
+fn default_signals() -> std::io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the default action is no function.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    Ok(())
+}
+
 /// A folder for each test, in which the command runs.
 pub struct Bench(tempfile::TempDir);
 
@@ -58,6 +68,8 @@ impl Bench {
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(MALLACC);
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        // SAFETY: signal(2) may be called between fork and exec.
+        unsafe { command.pre_exec(default_signals) };
         command
     }
 
