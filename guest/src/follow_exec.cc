@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -150,6 +151,20 @@ bool for_guest_only(const char* variable) {
   return strncmp(variable, "LD_", 3) == 0 && strchr(variable, ',') == nullptr;
 }
 
+// The path of a file without symbolic links, for QEMU: some versions put it on the new program's
+// stack, and others what they are given.
+bool real_path(const char* path, char (&to)[PATH_MAX]) {
+  int file = open(path, O_PATH | O_CLOEXEC);
+  if (file < 0) return false;
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, to, sizeof to - 1);
+  close(file);
+  if (length <= 0 || to[0] != '/') return false;
+  to[length] = '\0';
+  return true;
+}
+
 // Executes QEMU in place of the program at `path`. Returns only when that fails.
 void exec_qemu(const char* path, Strings argv, Strings environment) {
   size_t args = count(argv), variables = count(environment);
@@ -192,7 +207,8 @@ void exec_qemu(const char* path, Strings argv, Strings environment) {
   env[e++] = g_config.follow_variable;
   env[e] = nullptr;
   option("-0", args == 0 ? path : argv[0]);
-  out[n++] = const_cast<char*>(path);
+  char real[PATH_MAX];
+  out[n++] = const_cast<char*>(real_path(path, real) ? real : path);
   for (size_t i = 1; i < args; ++i) out[n++] = argv[i];
   out[n] = nullptr;
   plain_exec(g_config.words[0], out, env);

@@ -91,9 +91,9 @@ fn missing_parts_name_their_package() {
         assert_eq!(output.status.code(), Some(FAILED));
         String::from_utf8(output.stderr).unwrap()
     };
-    let text = refused(launch::paths::QEMU_VARIABLE);
+    let text = refused(launch::qemu::VARIABLE);
     mentions(sentence(&text), &["/no/such/file", "apt install qemu-user"]);
-    if launch::paths::qemu().is_ok() {
+    if launch::Qemu::find().is_ok() {
         let text = refused(launch::products::FEEDER.variable);
         mentions(sentence(&text), &["/no/such/file", "make"]);
     }

@@ -1,9 +1,17 @@
-//! The part of QEMU's plugin interface, version 1, that is used here.
+//! The part of QEMU's plugin interface that is used here, in its versions 1 to 6.
 //!
-//! The declarations follow the interface's documentation in QEMU 7.2 (docs/devel/tcg-plugins) and
-//! the symbols that Debian's `qemu-x86_64` exports. The functions are looked up when the plugin is
+//! The declarations follow the interface's documentation (docs/devel/tcg-plugins in QEMU's sources)
+//! and the symbols that `qemu-x86_64` exports. The functions are looked up when the plugin is
 //! loaded, so that a QEMU that lacks one is refused with a proper message, and so that this crate
 //! links on its own for tests.
+//!
+//! | version | QEMU | what matters here |
+//! |---|---|---|
+//! | 1 | up to 8.2 | |
+//! | 2 | 9.0 | the first that 9.0 and later serve; other counters, which are not used here |
+//! | 3 | 9.1 | an instruction's code is copied into a buffer |
+//! | 4 to 6 | 9.2 to 11 | further functions, which are not used here |
+//! | 7 | after 11 | all callbacks have another argument: not served |
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -57,20 +65,24 @@ macro_rules! api {
         #[derive(Clone, Copy)]
         pub struct Api {
             $($(#[$doc])* pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+            /// The highest version that QEMU serves.
+            served: c_int,
         }
 
         impl Api {
-            /// Looks all functions up in the program that loaded the plugin.
-            pub fn load() -> Result<Self, String> {
+            /// Looks all functions up in the program that loaded the plugin, which serves
+            /// versions up to `served`.
+            pub fn load(served: c_int) -> Result<Self, String> {
                 $(let $field = lookup($symbol)?;)*
-                // SAFETY: the symbols are functions of these types (version 1 of the interface,
-                // which QEMU checked against `qemu_plugin_version`).
+                // SAFETY: the symbols are functions of these types in all versions that QEMU lets
+                // [`version`] choose, but for the one that [`Api::code`] calls.
                 Ok(unsafe {
                     Self {
                         $($field: std::mem::transmute::<
                             *mut c_void,
                             unsafe extern "C" fn($($arg),*) $(-> $ret)?,
                         >($field),)*
+                        served,
                     }
                 })
             }
@@ -104,8 +116,8 @@ api! {
     tb_n_insns: c"qemu_plugin_tb_n_insns" fn(*const Tb) -> usize;
     /// One of them.
     tb_insn: c"qemu_plugin_tb_get_insn" fn(*const Tb, usize) -> *mut Insn;
-    /// Machine code.
-    insn_data: c"qemu_plugin_insn_data" fn(*const Insn) -> *const u8;
+    /// Machine code, see [`Api::code`].
+    insn_data: c"qemu_plugin_insn_data" fn(*const Insn, *mut u8, usize) -> *const u8;
     /// Its length.
     insn_size: c"qemu_plugin_insn_size" fn(*const Insn) -> usize;
     /// Guest address.
@@ -118,13 +130,45 @@ api! {
     mem_is_store: c"qemu_plugin_mem_is_store" fn(u32) -> bool;
 }
 
+/// From this version on, code is copied.
+const COPIES_CODE: c_int = 3;
+
+impl Api {
+    /// The machine code of an instruction.
+    ///
+    /// # Safety
+    /// `insn` belongs to the block being translated.
+    pub unsafe fn code(&self, insn: *const Insn) -> Vec<u8> {
+        // SAFETY: as the caller guarantees. Before version 3 the function takes one argument,
+        // ignores the others, which are in registers, and returns where `size` bytes are; since, it
+        // copies up to `size` bytes.
+        unsafe {
+            let size = (self.insn_size)(insn);
+            let mut bytes = vec![0; size];
+            let found = (self.insn_data)(insn, bytes.as_mut_ptr(), size);
+            if self.served < COPIES_CODE {
+                bytes.copy_from_slice(std::slice::from_raw_parts(found, size));
+            }
+            bytes
+        }
+    }
+}
+
+/// The version of the interface to ask for: 2 if QEMU has what came with it, for all later ones
+/// serve that; otherwise 1.
+pub fn version() -> c_int {
+    // SAFETY: a C string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"qemu_plugin_scoreboard_new".as_ptr()) };
+    if found.is_null() { 1 } else { 2 }
+}
+
 fn lookup(symbol: &CStr) -> Result<*mut c_void, String> {
     // SAFETY: a C string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) };
     if found.is_null() {
         return Err(format!(
-            "this QEMU has no {}; the plugin needs the plugin interface of QEMU 7.2 \
-             (Debian 12: package qemu-user)",
+            "this QEMU has no {}; the plugin needs the plugin interface of QEMU 7.2 to 11; \
+             `mallacc setup` builds one that has it",
             symbol.to_string_lossy()
         ));
     }

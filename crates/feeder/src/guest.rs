@@ -10,6 +10,7 @@ static BASE: AtomicU64 = AtomicU64::new(0);
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
 const PAGE_BITS: u32 = 12;
+const PAGE_SIZE: u64 = 1 << PAGE_BITS;
 const KNOWN: usize = 64;
 
 thread_local! {
@@ -37,6 +38,42 @@ pub unsafe fn word(addr: u64) -> u64 {
     unsafe { (addr.wrapping_add(BASE.load(Relaxed)) as *const u64).read_unaligned() }
 }
 
+/// Writes the word at `addr`.
+///
+/// # Safety
+/// The guest may write there, and does not rely on what is there.
+pub unsafe fn write_word(addr: u64, value: u64) {
+    // SAFETY: mapped, as the caller guarantees; any alignment.
+    unsafe { (host(addr) as *mut u64).write_unaligned(value) };
+}
+
+/// Writes the byte at `addr`.
+///
+/// # Safety
+/// As for [`write_word`].
+pub unsafe fn write_byte(addr: u64, value: u8) {
+    // SAFETY: as the caller guarantees.
+    unsafe { (host(addr) as *mut u8).write(value) };
+}
+
+/// The length of the C string at `addr`; `None` if it cannot be read.
+pub fn length(addr: u64) -> Option<u64> {
+    let mut at = addr;
+    loop {
+        let here = PAGE_SIZE - at % PAGE_SIZE;
+        let bytes = try_bytes(at, here as usize)?;
+        match bytes.iter().position(|&byte| byte == 0) {
+            Some(end) => return Some(at + end as u64 - addr),
+            None => at += here,
+        }
+    }
+}
+
+/// The C string at `addr`, which is no longer than a page.
+pub fn text(addr: u64) -> Option<Vec<u8>> {
+    try_bytes(addr, length(addr).filter(|&length| length < PAGE_SIZE)? as usize)
+}
+
 /// The word at any address; `None` if it cannot be read.
 pub fn try_word(addr: u64) -> Option<u64> {
     let last = addr.checked_add(7)?;
@@ -50,6 +87,9 @@ pub fn try_word(addr: u64) -> Option<u64> {
 
 /// `len` bytes (at most a page) of guest memory; `None` if they cannot be read.
 pub fn try_bytes(addr: u64, len: usize) -> Option<Vec<u8>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
     let last = addr.checked_add(len as u64)?.checked_sub(1)?;
     if !known(addr) || !known(last) {
         return None;

@@ -96,9 +96,7 @@ pub unsafe extern "C" fn on_repeated(vcpu: c_uint, word: *mut c_void) {
                 at = at.add(1);
             }
             (*head).rep_at = at;
-            // A full buffer starts a new block of the same instruction: the iterations of one
-            // instruction can exceed any buffer.
-            if at == end && end < (*head).limit {
+            if at == end {
                 return;
             }
         }
@@ -125,6 +123,46 @@ pub unsafe extern "C" fn on_mem(vcpu: c_uint, info: u32, addr: u64, insn: *mut c
     }
 }
 
+/// An access of a repeated string instruction, which makes `N` in each iteration. Its iterations
+/// can exceed any buffer: in a full one, the next iteration begins a new block of the same
+/// instruction. (From version 10.0 on, QEMU enters the instruction once for many iterations.)
+pub unsafe extern "C" fn on_repeated_mem<const N: usize>(
+    vcpu: c_uint,
+    info: u32,
+    addr: u64,
+    insn: *mut c_void,
+) {
+    // SAFETY: as in `on_repeated`, which the instruction's entry has called.
+    unsafe {
+        let mut head = buffer(vcpu);
+        let end = (*head).cursor;
+        if end >= (*head).limit && end.offset_from_unsigned((*head).rep_at).is_multiple_of(N) {
+            let word = (*head).rep_word;
+            head = session::flush(vcpu);
+            let at = (*head).cursor;
+            *at = word;
+            (*head).cursor = at.add(1);
+            (*head).rep_word = word;
+            (*head).rep_at = at.add(1);
+        }
+        on_mem(vcpu, info, addr, insn);
+    }
+}
+
+/// An access of an atomic instruction, of which only the store is passed on.
+pub unsafe extern "C" fn on_atomic(vcpu: c_uint, info: u32, addr: u64, insn: *mut c_void) {
+    let Some(api) = API.get() else { return };
+    // SAFETY: a plain function of the description; otherwise as in `on_block`.
+    unsafe {
+        if (api.mem_is_store)(info) {
+            on_mem(vcpu, info, addr, insn);
+        }
+    }
+}
+
+/// An access that is not passed on.
+pub unsafe extern "C" fn on_unreported(_: c_uint, _: u32, _: u64, _: *mut c_void) {}
+
 /// An access with a description that has not been seen before.
 #[cold]
 #[inline(never)]
@@ -141,15 +179,29 @@ unsafe extern "C" fn on_new_kind(vcpu: c_uint, info: u32, addr: u64, insn: *mut 
     }
 }
 
+/// Base-2 logarithm of the largest access that an event describes whole.
+const WHOLE: u8 = 3;
+
 #[inline(always)]
 unsafe fn write_mem(vcpu: c_uint, bits: u8, addr: u64, insn: *mut c_void) {
-    let kind = u64::from(bits & !SIZE_KNOWN) << 48;
     // SAFETY: as in `on_block`.
     unsafe {
         let head = buffer(vcpu);
         let at = (*head).cursor;
-        *at = insn as u64 | kind | (addr & LOW48);
-        (*head).cursor = at.add(1);
+        let shift = bits & 7;
+        if shift <= WHOLE {
+            let kind = u64::from(bits & !SIZE_KNOWN) << 48;
+            *at = insn as u64 | kind | (addr & LOW48);
+            (*head).cursor = at.add(1);
+        } else {
+            let kind = u64::from(bits & 8 | WHOLE) << 48;
+            let pieces = 1 << (shift - WHOLE);
+            for piece in 0..pieces {
+                let addr = addr.wrapping_add(8 * piece as u64);
+                *at.add(piece) = insn as u64 | kind | (addr & LOW48);
+            }
+            (*head).cursor = at.add(pieces);
+        }
     }
 }
 

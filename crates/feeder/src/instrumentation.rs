@@ -4,11 +4,12 @@
 //! - there is a repeated string instruction: it is a block of its own, so that its next iteration
 //!   can be distinguished from its next execution;
 //! - its events might overflow a buffer;
+//! - some version of QEMU ends its own block, so that blocks are the same under all of them;
 //! - it ends inside a marker, because a guest page or QEMU's limit on instructions ends there: the
 //!   marker becomes a block of its own that extends into the next translation block, which then
 //!   begins with the rest of it.
 
-use crate::isa;
+use crate::isa::{self, Accesses};
 use std::ops::Range;
 use stream::BlockDef;
 use stream::marker::{self, MarkerOp};
@@ -40,8 +41,8 @@ pub enum Entry {
 /// How a memory access of an instruction is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// An ordinary access.
-    Plain,
+    /// The instruction's own; see [`isa::accesses`].
+    Own(Accesses),
     /// A marker's operand store: its value is delivered instead.
     Value,
     /// The last operand store of a prefetch marker: the word that its value points to is delivered
@@ -160,6 +161,10 @@ fn divide(insns: &[Insn<'_>], from: usize) -> Vec<Part> {
         } else {
             events += most;
         }
+        if isa::ends_block(insn.bytes) {
+            close(start, at + 1, &mut parts);
+            (start, events) = (at + 1, 0);
+        }
     }
     close(start, insns.len(), &mut parts);
     parts
@@ -168,7 +173,7 @@ fn divide(insns: &[Insn<'_>], from: usize) -> Vec<Part> {
 fn part<'a>(insns: Range<usize>, code: impl Iterator<Item = &'a [u8]>, addr: u64) -> Part {
     let code: Vec<&[u8]> = code.collect();
     let (sites, broken) = marker::scan(code.iter().copied());
-    let mut roles = vec![Role::Plain; code.len()];
+    let mut roles: Vec<Role> = code.iter().map(|code| Role::Own(isa::accesses(code))).collect();
     for site in sites {
         let first = usize::from(site.insn) + 1;
         let operands = first..first + site.op.operands();
@@ -240,6 +245,13 @@ mod tests {
     }
 
     #[test]
+    fn a_block_ends_where_some_version_of_qemu_ends_it() {
+        let insns = place(&[NOP, &[0x0f, 0x31], NOP, &[0x0f, 0x31]]);
+        let found = of(&insns, None, no_peek);
+        assert_eq!(shape(&found), [(0..2, Entry::Block), (2..4, Entry::Block)]);
+    }
+
+    #[test]
     fn blocks_are_divided_before_their_events_outgrow_a_buffer() {
         let save: &[u8] = &[0x0f, 0xae, 0x00];
         let insns = place(&[save; 40]);
@@ -255,8 +267,9 @@ mod tests {
         let (c, s) = (carrier(MarkerOp::Prefetch), store());
         let insns = place(&[NOP, &c, &s, &s, &s, NOP]);
         let found = of(&insns, None, no_peek);
-        use Role::{Plain, Value, ValueAndNext};
-        assert_eq!(found.parts[0].roles, [Plain, Plain, Value, Value, ValueAndNext, Plain]);
+        use Role::{Value, ValueAndNext};
+        let plain = Role::Own(Accesses::Plain);
+        assert_eq!(found.parts[0].roles, [plain, plain, Value, Value, ValueAndNext, plain]);
         assert_eq!(found.parts[0].broken, 0);
     }
 

@@ -6,17 +6,24 @@
 //!     └ mappings ──> object definitions ─────────────────┤
 //! threads, system calls, fork, exit ────────────────────┘
 //! ```
-//! The plugin interface is that of QEMU 7.2 (version 1). [`api`] declares it by hand, because
-//! Debian packages no header for it.
+//! [`api`] declares QEMU's plugin interface by hand, because Debian packages no header for it. What
+//! else differs between versions of QEMU is made the same in four places, so that the stream is the
+//! same word for word: where the guest's mappings are ([`placement`]), what is on its stack at the
+//! beginning ([`stack`]) and after an exec ([`handover`]), and what accesses are reported
+//! ([`isa::accesses`]). docs/qemu.md has the whole list.
 
 mod access_times;
 mod api;
 mod guest;
+mod handover;
 mod hot;
+mod imports;
 mod instrumentation;
 mod isa;
 mod mappings;
+mod placement;
 mod session;
+mod stack;
 mod syscall;
 mod threads;
 mod translate;
@@ -24,11 +31,22 @@ mod translate;
 use api::{Api, Info, PluginId};
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The interface version that this plugin uses; QEMU reads it before calling anything.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static qemu_plugin_version: c_int = 1;
+pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
+
+/// Runs while QEMU loads the plugin, before it reads the version.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static CHOOSE_VERSION: extern "C" fn() = choose_version;
+
+extern "C" fn choose_version() {
+    qemu_plugin_version.store(api::version(), Relaxed);
+}
 
 /// QEMU's entry into the plugin. Takes one argument, `ring=PATH`.
 ///
@@ -65,11 +83,14 @@ fn install(id: PluginId, info: &Info, args: &[&str]) -> Result<(), String> {
             target.to_string_lossy()
         ));
     }
-    let path = args
-        .iter()
-        .find_map(|a| a.strip_prefix("ring="))
+    let argument = |name: &str| args.iter().find_map(|argument| argument.strip_prefix(name));
+    let path = argument("ring=")
         .ok_or("the argument ring=PATH is missing; the plugin is started by mallacc")?;
-    let api = Api::load()?;
+    handover::set_keeps_order(argument("order=") == Some("kept"));
+    let api = Api::load(info.version_cur)?;
+    if api::version() > 1 {
+        placement::install()?;
+    }
     session::start(id, api, Path::new(path)).map_err(|e| e.to_string())?;
     translate::register(id, &api);
     threads::register(id, &api);

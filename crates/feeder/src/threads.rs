@@ -1,7 +1,7 @@
 //! Threads, system calls, forks and the end of the program.
 
 use crate::api::{Api, PluginId};
-use crate::{access_times, guest, hot, session, syscall, translate};
+use crate::{access_times, guest, handover, hot, placement, session, syscall, translate};
 use std::cell::Cell;
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::AtomicU64;
@@ -70,6 +70,7 @@ unsafe extern "C" fn on_syscall(
     // SAFETY: the thread makes this call.
     unsafe { hot::push(vcpu, &[control(Control::Syscall, 4, num as u64), w1, w2, w3, w4]) };
     access_times::before(num, [a2, a3, a5]);
+    placement::before(num, [a1, a2, a3, a4]);
     if let Some((addr, len)) = syscall::remaps(num, args) {
         translate::remapped(addr, len);
     }
@@ -79,6 +80,7 @@ unsafe extern "C" fn on_syscall(
         syscall::EXIT | syscall::EXIT_GROUP => {
             EXIT.store(EXIT_KNOWN | u64::from(vcpu) << 8 | (a1 & 0xff), Relaxed);
         }
+        syscall::EXECVE => handover::before(a1, a3),
         _ if syscall::unmaps(num) => guest::mappings_changed(),
         _ => {}
     }
@@ -95,6 +97,8 @@ unsafe extern "C" fn on_syscall_ret(_id: PluginId, vcpu: c_uint, num: i64, ret: 
         return;
     }
     access_times::after(num, ret);
+    placement::after();
+    handover::after();
     let forks = matches!(num, syscall::CLONE | syscall::FORK | syscall::VFORK | syscall::CLONE3);
     if forks && ret > 0 && CLONE_FLAGS.get() & CLONE_THREAD == 0 {
         // SAFETY: the thread makes this call.

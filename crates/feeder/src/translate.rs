@@ -2,8 +2,9 @@
 
 use crate::api::{self, Api, PluginId, Tb};
 use crate::instrumentation::{self, Entry, Insn, Part, Rest, Role};
+use crate::isa::Accesses;
 use crate::mappings::Mappings;
-use crate::{guest, hot, session};
+use crate::{guest, hot, placement, session, stack};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -39,6 +40,7 @@ unsafe extern "C" fn on_translate(_id: PluginId, tb: *mut Tb) {
     if session::is_silent() {
         return;
     }
+    placement::loaded();
     if let Some(translator) = TRANSLATOR.get() {
         let mut translator = translator.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: QEMU passes a translation block that lives until we return.
@@ -63,20 +65,25 @@ impl Translator {
         // SAFETY: as the caller guarantees; instructions and their bytes live as long as `tb`.
         let handles: Vec<*mut api::Insn> =
             unsafe { (0..(self.api.tb_n_insns)(tb)).map(|i| (self.api.tb_insn)(tb, i)).collect() };
-        // SAFETY: as above; QEMU gives each instruction's length with its bytes.
-        let insns: Vec<Insn<'_>> = unsafe {
-            let code = |i| {
-                let (data, size) = ((self.api.insn_data)(i), (self.api.insn_size)(i));
-                std::slice::from_raw_parts(data, size)
-            };
-            handles
-                .iter()
-                .map(|&i| Insn { addr: (self.api.insn_vaddr)(i), bytes: code(i) })
-                .collect()
-        };
+        // SAFETY: as above.
+        let code: Vec<Vec<u8>> =
+            handles.iter().map(|&insn| unsafe { self.api.code(insn) }).collect();
+        // SAFETY: as above.
+        let addr = |insn| unsafe { (self.api.insn_vaddr)(insn) };
+        let insns: Vec<Insn<'_>> = handles
+            .iter()
+            .zip(&code)
+            .map(|(&insn, bytes)| Insn { addr: addr(insn), bytes })
+            .collect();
         let Some(first) = insns.first() else { return };
         // SAFETY: as above.
         guest::set_base(unsafe { (self.api.insn_haddr)(handles[0]) } as u64, first.addr);
+        if self.known.is_empty() {
+            for &insn in &handles {
+                // SAFETY: an instruction of `tb`.
+                unsafe { self.on_every_access(insn, stack::on_first_access, 0) };
+            }
+        }
         let rest = self.rests.get(&first.addr).cloned();
         let plan = instrumentation::of(&insns, rest.as_ref(), guest::try_bytes);
         if let Some(rest) = rest.filter(|_| plan.rest > 0) {
@@ -126,17 +133,35 @@ impl Translator {
         self.keep_rest(insns, id, here, &part.roles[here..]);
     }
 
-    /// Registers the callback for an instruction's accesses.
+    /// Registers the callback for an instruction's accesses, as its role says.
     ///
     /// # Safety
     /// `insn` belongs to the block being translated.
     unsafe fn on_access(&self, insn: *mut api::Insn, index: usize, role: Role) {
         let index = index as u16;
-        let (callback, word): (api::MemCb, u64) = match role {
-            Role::Plain => (hot::on_mem, event::mem(index, false, 0, 0)),
-            Role::Value => (hot::on_value, event::value(index)),
-            Role::ValueAndNext => (hot::on_value_and_next, event::value(index)),
+        let callback: api::MemCb = match role {
+            Role::Own(Accesses::Plain) => hot::on_mem,
+            // Without a callback, version 7.2 would call that of an earlier instruction.
+            Role::Own(Accesses::Unreported) => hot::on_unreported,
+            Role::Own(Accesses::Atomic) => hot::on_atomic,
+            Role::Own(Accesses::Repeated(2)) => hot::on_repeated_mem::<2>,
+            Role::Own(Accesses::Repeated(_)) => hot::on_repeated_mem::<1>,
+            Role::Value => hot::on_value,
+            Role::ValueAndNext => hot::on_value_and_next,
         };
+        let word = match role {
+            Role::Own(_) => event::mem(index, false, 0, 0),
+            Role::Value | Role::ValueAndNext => event::value(index),
+        };
+        // SAFETY: as the caller guarantees.
+        unsafe { self.on_every_access(insn, callback, word) };
+    }
+
+    /// Registers a callback for each of an instruction's accesses.
+    ///
+    /// # Safety
+    /// As for [`Translator::on_access`].
+    unsafe fn on_every_access(&self, insn: *mut api::Insn, callback: api::MemCb, word: u64) {
         // SAFETY: as the caller guarantees; the callback has the type that QEMU expects.
         unsafe {
             (self.api.insn_mem)(insn, callback, api::NO_REGS, api::MEM_RW, word as *mut c_void);

@@ -10,7 +10,7 @@
 //! cargo run --release -p mallacc-launch --example trace_stats -- [--null] --replay=FILE
 //! ```
 
-use mallacc_launch::{Options, OwnAllocator, Paths, paths, prepare, products};
+use mallacc_launch::{Options, OwnAllocator, Paths, Qemu, prepare, products};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
@@ -144,7 +144,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     };
     let guest = if given.has("--no-guest") { None } else { Some(products::GUEST.find()?) };
     let feeder = products::FEEDER.find()?;
-    let mut options = Options::new(Paths { qemu: paths::qemu()?, feeder, guest });
+    let mut options = Options::new(Paths { qemu: Qemu::find()?, feeder, guest });
     options.deterministic = given.has("--deterministic");
     let prepared = prepare(name, rest, options)?;
     if let Some(warning) = prepared.own_allocator().map(OwnAllocator::clause) {

@@ -2,7 +2,10 @@
 
 use crate::environment::{self, Environment, FOLLOW, RING, SEPARATOR};
 use crate::launched::Launched;
-use crate::{LaunchError, OwnAllocator, Paths, Program, elf, privileges, program};
+use crate::{
+    LaunchError, OwnAllocator, Paths, Program, elf, handover, paths, privileges, products, program,
+    qemu,
+};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,12 +14,19 @@ use stream::live::LiveRing;
 
 /// A Haswell without the features that QEMU's code generator lacks and would warn about.
 const CPU: &str = "Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid";
+/// The length of the processor's description, with that of any version's properties: it is part of
+/// [`FOLLOW`], which the guest library takes apart.
+const CPU_LENGTH: usize = 128;
 /// QEMU's seed in deterministic runs of layout 0; any number would do.
 const SEED: u64 = 1;
 /// Bytes by which each layout shifts the stack, and the number of layouts. The shift is an odd
 /// multiple of 16 bytes, so that each layout uses different cache lines and sets.
 const SHIFT_BYTES: u64 = 272;
 const SHIFTS: u64 = 128;
+/// The lengths of the guest library's path and of [`FOLLOW`] are multiples of these in
+/// deterministic runs.
+const LIBRARY_ROUND: usize = 128;
+const FOLLOW_ROUND: usize = 1024;
 
 /// The allocator of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +110,7 @@ pub fn prepare(
             refuse(path, what)?;
         }
     }
-    refuse(&options.paths.qemu, SEPARATOR)?;
+    refuse(&options.paths.qemu.path, SEPARATOR)?;
     Ok(Prepared { program, own_allocator, options })
 }
 
@@ -144,29 +154,36 @@ impl Prepared {
         if self.options.deterministic {
             ring.hide_access_times();
         }
-        let mut command = self.command(ring.path(), std::env::vars_os().collect());
+        let (mut command, environment) = self.command(ring.path(), std::env::vars_os().collect());
+        handover::with_environment(&mut command, environment);
         adjust(&mut command);
         let child = command.spawn().map_err(|source| LaunchError::Io {
             what: "cannot start",
-            path: self.options.paths.qemu.display().to_string(),
+            path: self.options.paths.qemu.path.display().to_string(),
             source,
         })?;
         Ok(Launched::new(child, ring))
     }
 
-    fn command(&self, ring: &Path, user: environment::Variables) -> Command {
+    /// The command, and the environment that it is executed with.
+    fn command(&self, ring: &Path, user: environment::Variables) -> (Command, Vec<OsString>) {
         let Options { paths, deterministic, layout, env, .. } = &self.options;
         let layout = deterministic.then_some(*layout);
-        let paths = if *deterministic { &paths.rounded() } else { paths };
         let base = qemu_args(paths, layout, ring);
-        let mut environment = environment::build(user, env, paths.guest.as_deref(), layout);
-        if paths.guest.is_some() {
-            add_following(&mut environment, &paths.qemu, &base, ring);
+        let guest = paths.guest.as_deref().map(|guest| match layout {
+            Some(_) => paths::lengthened(guest, 0, LIBRARY_ROUND),
+            None => guest.to_owned(),
+        });
+        let mut environment =
+            environment::build(without_our_own(user), env, guest.as_deref(), layout);
+        if guest.is_some() {
+            add_following(&mut environment, &paths.qemu.path, &base, ring, layout);
         }
         if let Some(layout) = layout {
-            environment.pad((layout % SHIFTS * SHIFT_BYTES) as usize);
+            let shift = (layout % SHIFTS * SHIFT_BYTES) as usize;
+            environment.pad(shift, paths.qemu.version.stack_surplus());
         }
-        let mut command = Command::new(&paths.qemu);
+        let mut command = Command::new(&paths.qemu.path);
         command.args(&base);
         for (name, value) in &environment.guest_only {
             let mut variable = name.clone();
@@ -175,19 +192,42 @@ impl Prepared {
             command.arg("-E").arg(variable);
         }
         let program = &self.program;
-        command.arg("-0").arg(&program.argv[0]).arg(&program.path).args(&program.argv[1..]);
-        command.env_clear().envs(&environment.inherited);
-        command
+        // Some versions put the path without symbolic links on the program's stack, and others what
+        // they are given.
+        let path = program.path.canonicalize().unwrap_or_else(|_| program.path.clone());
+        command.arg("-0").arg(&program.argv[0]).arg(path).args(&program.argv[1..]);
+        (command, environment.ordered(paths.qemu.version))
     }
 }
 
-fn add_following(environment: &mut Environment, qemu: &Path, base: &[OsString], ring: &Path) {
-    let mut words = qemu.to_owned().into_os_string();
+/// The user's variables without those that say where our parts are: a program has no use for them,
+/// and copies what it is given.
+fn without_our_own(mut user: environment::Variables) -> environment::Variables {
+    for name in products::VARIABLES.into_iter().chain([qemu::VARIABLE]) {
+        user.remove(OsStr::new(name));
+    }
+    user
+}
+
+fn add_following(
+    environment: &mut Environment,
+    qemu: &Path,
+    base: &[OsString],
+    ring: &Path,
+    layout: Option<u64>,
+) {
+    let mut words = OsString::new();
     for word in base {
         words.push(SEPARATOR);
         words.push(word);
     }
-    environment.inherited.insert(FOLLOW.into(), words);
+    let mut all = qemu.to_owned();
+    if layout.is_some() {
+        all = paths::lengthened(qemu, words.len(), FOLLOW_ROUND);
+    }
+    let mut all = all.into_os_string();
+    all.push(words);
+    environment.inherited.insert(FOLLOW.into(), all);
     environment.inherited.insert(RING.into(), ring.into());
 }
 
@@ -196,7 +236,10 @@ fn qemu_args(paths: &Paths, layout: Option<u64>, ring: &Path) -> Vec<OsString> {
     let mut plugin = paths.feeder.clone().into_os_string();
     plugin.push(",ring=");
     plugin.push(ring);
-    let mut args: Vec<OsString> = vec!["-cpu".into(), CPU.into()];
+    plugin.push(if paths.qemu.version.keeps_order() { ",order=kept" } else { ",order=swap" });
+    // Commas that follow each other count as one.
+    let cpu = format!("{:,<CPU_LENGTH$}", format!("{CPU}{}", paths.qemu.version.cpu_properties()));
+    let mut args: Vec<OsString> = vec!["-cpu".into(), cpu.into()];
     if let Some(layout) = layout {
         args.extend(["-seed".into(), (SEED + layout).to_string().into()]);
     }
@@ -207,24 +250,38 @@ fn qemu_args(paths: &Paths, layout: Option<u64>, ring: &Path) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Qemu;
+    use crate::qemu::Version;
 
-    /// The lengths of all variables and of QEMU's arguments that become the guest's environment.
-    fn lengths(folder: &str) -> Vec<usize> {
+    /// The lengths of what becomes the guest's environment, with the parts in a folder.
+    fn lengths(folder: &str, version: Version) -> Vec<usize> {
         let paths = Paths {
-            qemu: format!("{folder}/qemu-x86_64").into(),
+            qemu: Qemu { path: format!("{folder}/qemu-x86_64").into(), version },
             feeder: format!("{folder}/libmallacc_feeder.so").into(),
             guest: Some(format!("{folder}/libmallacc_guest.so").into()),
         };
         let options = Options { deterministic: true, ..Options::new(paths) };
         let prepared = prepare("/bin/true".as_ref(), &[], options).unwrap();
-        let command = prepared.command(Path::new("/proc/1/fd/3"), environment::Variables::new());
-        let variables = command.get_envs().map(|(name, value)| (name, value.unwrap_or_default()));
-        let variables = variables.map(|(name, value)| name.len() + value.len());
-        variables.chain(command.get_args().map(OsStr::len)).collect()
+        let user = environment::Variables::from([("HOME".into(), "/root".into())]);
+        let (command, environment) = prepared.command(Path::new("/proc/1/fd/3"), user);
+        let preload = command.get_args().find(|arg| arg.as_bytes().starts_with(b"LD_PRELOAD="));
+        let texts = environment.iter().map(|text| text.len());
+        texts.chain([preload.unwrap().len()]).collect()
     }
 
     #[test]
-    fn where_the_parts_are_changes_no_length_in_a_deterministic_run() {
-        assert_eq!(lengths("/opt"), lengths("/home/somebody/source/mallacc/target/release"));
+    fn neither_the_parts_places_nor_qemus_version_change_a_length_in_a_deterministic_run() {
+        let mut usual = lengths("/opt", qemu::OLDEST);
+        let elsewhere = "/home/somebody/source/mallacc/target/release";
+        assert_eq!(usual, lengths(elsewhere, qemu::OLDEST));
+        // The guest gets them in the reverse order, and the vDSO takes from the padding.
+        let newest = Version(10, 2);
+        let mut new = lengths(elsewhere, newest);
+        let padding = |all: &[usize]| all.iter().copied().max();
+        assert_eq!(padding(&usual), padding(&new).map(|most| most + newest.stack_surplus()));
+        usual.sort_unstable();
+        new.sort_unstable();
+        let others = |all: &[usize]| all[..all.len() - 1].to_vec();
+        assert_eq!(others(&usual), others(&new));
     }
 }

@@ -3,6 +3,7 @@
 //! The guest inherits QEMU's environment. But variables for the dynamic linker must not reach QEMU,
 //! which is a dynamically linked program too: they are passed with QEMU's option `-E`.
 
+use crate::qemu::Version;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -40,6 +41,8 @@ const PAIR: usize = 256;
 const LONG_PAIR: usize = 4 << 10;
 /// The characters of their two names together: the dynamic linker reads names to their ends.
 const PAIR_NAMES: usize = 64;
+/// The most that can be taken from the padding.
+const SURPLUS_MOST: usize = 16;
 /// Size of a variable besides its text: the pointer to it.
 const POINTER: usize = 8;
 
@@ -91,11 +94,23 @@ pub fn build(
 }
 
 impl Environment {
+    /// QEMU's own variables, as `name=value`, in the order in which the guest gets them from the
+    /// last name to the first.
+    pub fn ordered(&self, version: Version) -> Vec<OsString> {
+        let all = self.inherited.iter().map(|(name, value)| {
+            let mut text = name.clone();
+            text.push("=");
+            text.push(value);
+            text
+        });
+        if version.keeps_order() { all.rev().collect() } else { all.collect() }
+    }
+
     /// Makes the guest's stack look the same whatever the user's variables are: each gets a
     /// complement that rounds the two up, further pairs round the number of variables up, and one
     /// variable at the end rounds the whole up. `shift` more bytes move the stack down by that
-    /// amount.
-    pub fn pad(&mut self, shift: usize) {
+    /// amount. `surplus` bytes that QEMU itself adds to the stack are taken from the last variable.
+    pub fn pad(&mut self, shift: usize, surplus: usize) {
         self.inherited.retain(|name, _| !is_padding(name));
         let count = self.inherited.len();
         for number in count..count.next_multiple_of(ROUND_VARIABLES) {
@@ -106,8 +121,8 @@ impl Environment {
         self.inherited.extend(complements);
         let texts = self.inherited.iter().chain(&self.guest_only);
         let used: usize = texts.map(|(name, value)| text(name, value) + POINTER).sum();
-        let used = used + PAD.len() + 2 + POINTER;
-        let missing = used.next_multiple_of(ROUND) - used + shift;
+        let used = used + PAD.len() + 2 + POINTER + SURPLUS_MOST;
+        let missing = used.next_multiple_of(ROUND) - used + SURPLUS_MOST + shift - surplus;
         self.inherited.insert(PAD.into(), "-".repeat(missing).into());
     }
 }
@@ -190,7 +205,7 @@ mod tests {
             for shift in [0, 272] {
                 let text = user(&[("A", &value)]);
                 let mut built = build(text, &[], Some(Path::new("/l.so")), Some(0));
-                built.pad(shift);
+                built.pad(shift, 0);
                 assert_eq!(size(&built) % ROUND, shift, "{length}");
             }
         }
@@ -202,11 +217,11 @@ mod tests {
             let names: Vec<String> = (0..count).map(|number| format!("V{number}")).collect();
             let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
             let mut built = build(user(&pairs), &[], Some(Path::new("/l.so")), Some(0));
-            built.pad(0);
+            built.pad(0, 0);
             let all = built.inherited.len() - 1;
             assert_eq!((all % (2 * ROUND_VARIABLES), size(&built) % ROUND), (0, 0), "{count}");
             let before = built.inherited.clone();
-            built.pad(0);
+            built.pad(0, 0);
             assert_eq!(built.inherited, before, "a program that executes another pads once");
         }
     }
@@ -222,7 +237,7 @@ mod tests {
             &[("HOME", "/root"), ("HOMD", "x"), ("HOMDX", &long), ("LONGER", "y"), ("_", "z")],
         ] {
             let mut built = build(user(pairs), &[], None, Some(0));
-            built.pad(0);
+            built.pad(0, 0);
             let (mut below_the_end, mut names) = (0, 0);
             for (place, (name, value)) in built.inherited.iter().enumerate() {
                 below_the_end += text(name, value);

@@ -33,21 +33,33 @@ pub enum LaunchError {
     },
     /// QEMU was not found.
     #[error(
-        "{name}: not found; mallacc runs programs under QEMU's user mode: apt install qemu-user \
-         (or set MALLACC_QEMU to a qemu-x86_64)"
+        "{name}: not found; mallacc runs programs under QEMU's user mode: `mallacc setup` builds it, \
+         MALLACC_QEMU names another"
     )]
     NoQemu {
         /// The name that was searched for.
         name: String,
     },
+    /// QEMU was built without plugins.
+    #[error(
+        "{path}: QEMU {version} was built without plugins, which mallacc needs; `mallacc setup` \
+         builds one with them, MALLACC_QEMU names another"
+    )]
+    NoPlugins {
+        /// The QEMU.
+        path: String,
+        /// Its version.
+        version: String,
+    },
     /// QEMU's version is not supported.
     #[error(
-        "{path}: QEMU {found} is not supported: {rule}; Debian 12's package qemu-user has 7.2 (MALLACC_QEMU can name another qemu-x86_64)"
+        "{path}: \"{found}\" will not do: {rule}; `mallacc setup` builds one that does, MALLACC_QEMU \
+         names another"
     )]
     QemuVersion {
         /// The QEMU.
         path: String,
-        /// Its version.
+        /// What it says about its version.
         found: String,
         /// What is needed.
         rule: String,

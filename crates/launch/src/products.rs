@@ -75,6 +75,16 @@ pub const WORKLOADS: Product = Product {
     remedy: "it is part of Mallacc's source tree, and `make install` copies it",
 };
 
+/// The variables of all products.
+pub const VARIABLES: [&str; 6] = [
+    FEEDER.variable,
+    RECORDER.variable,
+    DRIVER.variable,
+    GUEST.variable,
+    MICRO.variable,
+    WORKLOADS.variable,
+];
+
 /// The guest allocator without markers has no variable of its own: it belongs to the one with them.
 const PLAIN: Product = Product { name: "libmallacc_guest_plain.so", ..GUEST };
 

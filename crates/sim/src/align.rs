@@ -4,19 +4,20 @@
 //! where control went. Memory events name their instruction; each one takes the first free operand
 //! of that instruction and direction. Pieces of a wide access are dropped, and so is anything
 //! beyond the operands (counted in [`Aligner::extra_accesses`]); an operand without an event has no
-//! address. A repeated string instruction runs all its iterations within one execution of its
-//! block: the addresses of the further iterations follow those of the operands.
+//! address. A repeated string instruction runs its iterations within one execution of its block:
+//! the addresses of the further iterations follow those of the operands. Where the stream enters
+//! it again, because a buffer was full, it goes on.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use decode::{Block, BranchKind, Decoder};
+use decode::Decoder;
 use stream::event::{self, Control, Event};
 use stream::{BlockDef, MarkerOp, ObjectDef, Objects, Packet, StreamError};
 use uarch::{NO_ADDRESS, StepRecord};
 
 use crate::balance::{Balance, Turn};
 use crate::batch::{Batch, Item};
+use crate::known::Known;
 use crate::plan::Planner;
 
 /// System calls that unmap: `mmap` (over existing mappings), `munmap`, `mremap`, `madvise`.
@@ -27,32 +28,8 @@ const MADVISE: u64 = 28;
 const MAP_FIXED: u64 = 0x10;
 const MADV_DONTNEED: u64 = 4;
 const MADV_FREE: u64 = 8;
-/// The feeder ends blocks at pages of this size.
-const OS_PAGE: u64 = 4096;
-/// Longest instruction in bytes (Intel SDM volume 2, section 2.3.11).
-const INSTRUCTION_MAX: u64 = 15;
-
-/// What must be known about a block before it runs.
-struct Known {
-    block: Arc<Block>,
-    instructions: u64,
-    /// Something happens when it is entered: a region of interest, or instructions that are not
-    /// in the instruction table.
-    watched: bool,
-    unknown: Vec<String>,
-    /// Times that it was entered, counted if there are unknown instructions in it.
-    entered: u64,
-    /// Address of the repeated string instruction, if the block consists only of one.
-    repeats: u64,
-    ends_with_repeat: u64,
-    turn: Turn,
-    /// It contains markers that begin or end calls.
-    has_calls: bool,
-    /// The call instruction at its end, if there is one.
-    call: Box<[u8]>,
-    /// It called the allocator.
-    calls_allocator: bool,
-}
+/// Addresses that one execution of a repeated string instruction may have: it goes on in another.
+const REPEATS_MOST: usize = 1 << 16;
 
 /// The block execution in progress.
 struct Open {
@@ -65,7 +42,12 @@ struct Open {
 pub struct Aligner {
     /// One per view of code, at least one.
     decoders: Vec<Decoder>,
+    /// In the order of the batches' blocks: those of the stream, and joined ones in between.
     known: Vec<Known>,
+    /// Where the stream's blocks are in `known`.
+    places: Vec<u32>,
+    /// Where the two halves of a cut pair are joined, by their places.
+    joined: BTreeMap<(u32, u32), u32>,
     thread: Option<u32>,
     open: Option<Open>,
     repeating: u64,
@@ -94,6 +76,8 @@ impl Aligner {
         Self {
             decoders,
             known: Vec::new(),
+            places: Vec::new(),
+            joined: BTreeMap::new(),
             thread: None,
             open: None,
             repeating: 0,
@@ -123,8 +107,8 @@ impl Aligner {
         while let Some(&word) = events.get(at) {
             at += 1;
             match event::decode(word) {
-                Some(Event::Mem { insn, store, size, addr }) => {
-                    self.memory(insn, store, size, addr, batch);
+                Some(Event::Mem { insn, store, addr, .. }) => {
+                    self.memory(insn, store, addr, batch);
                 }
                 Some(Event::Block { id }) => {
                     self.begin(id, planner, batch)?;
@@ -174,34 +158,50 @@ impl Aligner {
     fn learn(&mut self, packet: &Packet, batch: &mut Batch) -> Result<(), StreamError> {
         self.objects.learn(packet);
         for def in &packet.blocks {
-            if def.id as usize != self.known.len() || !def.is_well_formed() {
+            if def.id as usize != self.places.len() || !def.is_well_formed() {
                 return Err(broken("a block out of order or with wrong lengths"));
             }
-            let variants = variants(&self.decoders, def);
-            let Some(block) = variants.first() else { continue };
-            let unknown = match block.unknown {
-                0 => Vec::new(),
-                _ => self.decoders.first().map_or(Vec::new(), |decoder| decoder.unknown(def)),
-            };
-            let roi = |op| matches!(op, MarkerOp::RoiBegin | MarkerOp::RoiEnd);
-            let last_repeat = block.insns.last().filter(|insn| insn.rep);
-            let ends = last_repeat.map_or(0, |insn| block.addr + u64::from(insn.offset));
-            self.known.push(Known {
-                instructions: u64::from(block.insn_count),
-                watched: !unknown.is_empty() || block.markers.iter().any(|m| roi(m.op)),
-                unknown,
-                entered: 0,
-                repeats: if block.insns.len() == 1 { ends } else { 0 },
-                ends_with_repeat: ends,
-                turn: Turn::of(block),
-                call: call_of(block, def),
-                calls_allocator: false,
-                has_calls: block.markers.iter().any(|m| Balance::counts(m.op)),
-                block: Arc::clone(block),
-            });
-            batch.blocks.push(variants);
+            let place = self.know(def.id, def.clone(), batch);
+            self.places.push(place);
         }
         Ok(())
+    }
+
+    /// Decodes a block, which has this number in the stream; returns its place.
+    fn know(&mut self, id: u32, mut def: BlockDef, batch: &mut Batch) -> u32 {
+        let place = self.known.len() as u32;
+        def.id = place;
+        let (known, variants) = Known::of(id, &def, &self.decoders);
+        self.known.push(known);
+        batch.blocks.push(variants);
+        place
+    }
+
+    /// Continues the open block with the one at `place`, a conditional jump alone, if they follow
+    /// each other and may fuse. QEMU cuts blocks of many operations anywhere, and each version
+    /// elsewhere; what a processor does, does not depend on that.
+    fn joins(&mut self, place: u32, batch: &mut Batch) -> bool {
+        let Some(first) = self.open.as_ref().map(|open| open.index) else { return false };
+        let (one, other) = (&self.known[first as usize], &self.known[place as usize]);
+        let (Some(def), Some(jump)) = (&one.open_end, &other.jump) else { return false };
+        if def.end() != other.block.addr || def.lens.len() == BlockDef::MAX_INSNS {
+            return false;
+        }
+        let both = match self.joined.get(&(first, place)) {
+            Some(&both) => both,
+            None => {
+                let mut def = (**def).clone();
+                def.lens.push(jump.len() as u8);
+                def.bytes.extend_from_slice(jump);
+                let both = self.know(one.id, def, batch);
+                self.joined.insert((first, place), both);
+                both
+            }
+        };
+        if let Some(open) = &mut self.open {
+            open.index = both;
+        }
+        true
     }
 
     fn switch_thread(&mut self, thread: u32, batch: &mut Batch) {
@@ -226,30 +226,44 @@ impl Aligner {
         planner: &mut Planner,
         batch: &mut Batch,
     ) -> Result<(), StreamError> {
-        let Some(known) = self.known.get(id as usize) else {
+        let Some(&place) = self.places.get(id as usize) else {
             return Err(broken("a block that was never described"));
         };
+        let known = &self.known[place as usize];
         let addr = known.block.addr;
         let operands = known.block.mem_operands.len();
         let continues = known.repeats != 0 && known.repeats == self.repeating;
         let instructions = if continues { 0 } else { known.instructions };
         let watched = known.watched;
         self.repeating = known.ends_with_repeat;
+        if continues && self.open.as_ref().is_some_and(|open| open.index == place) {
+            return Ok(());
+        }
+        if known.jump.is_some() && self.joins(place, batch) {
+            planner.extend(instructions);
+            return Ok(());
+        }
+        let open = self.open.as_ref().map(|open| &self.known[open.index as usize]);
+        let goes_on = open.is_some_and(|open| open.goes_on == addr);
         self.close(addr, batch);
         if watched {
-            self.watched(id, planner, batch);
+            self.watched(place, planner, batch);
         }
-        planner.advance(instructions, &mut batch.items);
+        if goes_on {
+            planner.extend(instructions);
+        } else {
+            planner.advance(instructions, &mut batch.items);
+        }
         let first_address = batch.addresses.len();
         batch.addresses.resize(first_address + operands, NO_ADDRESS);
-        self.open = Some(Open { index: id, first_address, first_value: batch.values.len() });
+        self.open = Some(Open { index: place, first_address, first_value: batch.values.len() });
         Ok(())
     }
 
     /// Region-of-interest markers take effect at the start of their block.
     #[cold]
-    fn watched(&mut self, id: u32, planner: &mut Planner, batch: &mut Batch) {
-        let known = &mut self.known[id as usize];
+    fn watched(&mut self, place: u32, planner: &mut Planner, batch: &mut Batch) {
+        let known = &mut self.known[place as usize];
         known.entered += 1;
         for marker in &known.block.markers {
             match marker.op {
@@ -277,12 +291,12 @@ impl Aligner {
 
     /// The code that called the allocator.
     pub fn callers(&self) -> Vec<Caller> {
-        let callers = self.known.iter().zip(0..).filter(|(known, _)| known.calls_allocator);
+        let callers = self.known.iter().zip(1..).filter(|(known, _)| known.calls_allocator);
         callers
-            .map(|(known, block)| {
+            .map(|(known, number)| {
                 let addr = known.block.branch.addr;
-                let object = self.objects.of(block, addr).cloned();
-                Caller { number: block + 1, addr, code: known.call.clone(), object }
+                let object = self.objects.of(known.id, addr).cloned();
+                Caller { number, addr, code: known.call.clone(), object }
             })
             .collect()
     }
@@ -318,7 +332,7 @@ impl Aligner {
     }
 
     #[inline(always)]
-    fn memory(&mut self, insn: u16, store: bool, _size: u8, addr: u64, batch: &mut Batch) {
+    fn memory(&mut self, insn: u16, store: bool, addr: u64, batch: &mut Batch) {
         let Some(open) = &self.open else { return };
         if self.begins {
             // All that the kernel hands to a program is its stack.
@@ -343,10 +357,27 @@ impl Aligner {
             }
         }
         if insn.rep {
+            let held = batch.addresses.len() - open.first_address;
+            if held >= REPEATS_MOST && held.is_multiple_of(block.mem_operands.len()) {
+                self.repeat(batch);
+                return self.memory(0, store, addr, batch);
+            }
             batch.addresses.push(addr);
         } else {
             self.extra_accesses += 1;
         }
+    }
+
+    /// Divides an execution of a repeated string instruction, before its addresses become too many.
+    #[cold]
+    fn repeat(&mut self, batch: &mut Batch) {
+        let Some(index) = self.open.as_ref().map(|open| open.index) else { return };
+        let block = &self.known[index as usize].block;
+        let (addr, operands) = (block.addr, block.mem_operands.len());
+        self.close(addr, batch);
+        let first_address = batch.addresses.len();
+        batch.addresses.resize(first_address + operands, NO_ADDRESS);
+        self.open = Some(Open { index, first_address, first_value: batch.values.len() });
     }
 
     fn control(&mut self, kind: Control, payload: u64, words: &[u64], batch: &mut Batch) {
@@ -398,77 +429,4 @@ pub struct Caller {
     pub code: Box<[u8]>,
     /// The file that it comes from.
     pub object: Option<ObjectDef>,
-}
-
-/// The machine code of the call at the end of a block, if there is one.
-fn call_of(block: &Block, def: &BlockDef) -> Box<[u8]> {
-    let calls = matches!(block.branch.kind, BranchKind::Call | BranchKind::IndirectCall);
-    let call = def.insns().find(|(addr, _)| calls && *addr == block.branch.addr);
-    call.map_or(Box::default(), |(_, code)| code.into())
-}
-
-/// The block in each view. Views share the stream's addresses, so their memory operands must be
-/// equal; where a view's differ (a gather has as many as its family loads), the first view's block
-/// is used.
-fn variants(decoders: &[Decoder], def: &BlockDef) -> Vec<Arc<Block>> {
-    let mut variants: Vec<Arc<Block>> = Vec::with_capacity(decoders.len());
-    for decoder in decoders {
-        let block = whole_instructions(decoder, def);
-        let same = variants
-            .first()
-            .filter(|first| first.mem_operands != block.mem_operands)
-            .map(Arc::clone);
-        variants.push(same.unwrap_or_else(|| Arc::new(block)));
-    }
-    variants
-}
-
-/// The decoded block, without a last instruction that crosses an OS page boundary: the feeder's
-/// translator began it, backed out, and starts the next block with it. The block contains those of
-/// its bytes that the translator had read, in pieces of up to four. They are not a valid
-/// instruction, because no instruction is a prefix of another.
-fn whole_instructions(decoder: &Decoder, def: &BlockDef) -> Block {
-    let block = decoder.block(def);
-    let left = def.end().next_multiple_of(OS_PAGE) - def.end();
-    if block.unknown == 0 || left >= INSTRUCTION_MAX || def.lens.len() < 2 {
-        return block;
-    }
-    let mut whole = def.clone();
-    let cut = whole.lens.pop().map_or(0, usize::from);
-    whole.bytes.truncate(whole.bytes.len() - cut);
-    let shorter = decoder.block(&whole);
-    if shorter.unknown < block.unknown { shorter } else { block }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A `nop` and the first bytes of `mov rax, [rip + …]` (48 8b 05 and four of displacement).
-    fn cut(addr: u64, bytes: usize) -> Block {
-        let code = [0x90, 0x48, 0x8b, 0x05, 0x10, 0x20, 0x30, 0x40];
-        let (bytes, lens) = (code[..1 + bytes].to_vec(), vec![1, bytes as u8]);
-        whole_instructions(
-            &Decoder::new(<&decode::Family>::default(), 64),
-            &BlockDef { id: 0, addr, lens, bytes },
-        )
-    }
-
-    #[test]
-    fn an_instruction_that_a_page_ends_in_belongs_to_the_next_block_alone() {
-        // The displacement is read in one piece, so none of it is present if only two bytes fit.
-        for (addr, bytes) in [(0x1ffa, 3), (0x1ffc, 3), (0x1ffe, 1)] {
-            let block = cut(addr, bytes);
-            assert_eq!((block.insns.len(), block.unknown), (1, 0), "{addr:x}");
-            assert_eq!(block.branch.next, addr + 1, "it falls through to where the next begins");
-        }
-    }
-
-    #[test]
-    fn whole_instructions_at_a_page_end_and_unknown_ones_elsewhere_stay() {
-        let block = cut(0x1ff8, 7);
-        assert_eq!((block.insns.len(), block.unknown), (2, 0));
-        let block = cut(0x1f00, 3);
-        assert_eq!((block.insns.len(), block.unknown), (2, 1));
-    }
 }

@@ -16,6 +16,7 @@ mod balance;
 pub mod batch;
 mod course;
 mod declared;
+mod known;
 mod measured;
 pub mod operations;
 pub mod plan;

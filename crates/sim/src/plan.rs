@@ -195,6 +195,13 @@ impl Planner {
         if position >= self.next_change {
             self.change(items);
         }
+        self.extend(instructions);
+    }
+
+    /// Counts a block that goes on where the one before it ended, without a branch: it belongs to
+    /// that one, and nothing changes in between.
+    #[inline(always)]
+    pub fn extend(&mut self, instructions: u64) {
         self.executed += instructions;
         if self.stage == Stage::Inside {
             self.population += instructions;

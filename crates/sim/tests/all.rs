@@ -3,6 +3,7 @@
 mod conformance;
 mod cores;
 mod counters;
+mod cuts;
 mod documents;
 mod operations;
 mod program;

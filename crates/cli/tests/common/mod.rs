@@ -25,7 +25,7 @@ pub fn root() -> PathBuf {
 #[track_caller]
 pub fn live() -> bool {
     let (feeder, guest) = (launch::products::FEEDER.find(), launch::products::GUEST.find());
-    for part in [launch::paths::qemu(), feeder, guest] {
+    for part in [launch::Qemu::find().map(|qemu| qemu.path), feeder, guest] {
         if let Err(error) = part {
             skips::without_tool(error);
             return false;

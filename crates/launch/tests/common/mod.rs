@@ -1,7 +1,7 @@
 //! Runs programs under QEMU for the tests and tallies their streams.
 #![allow(dead_code)]
 
-use mallacc_launch::{Fate, LaunchError, Launched, Options, Paths, paths, prepare, products};
+use mallacc_launch::{Fate, LaunchError, Launched, Options, Paths, Qemu, prepare, products};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 #[track_caller]
 pub fn parts() -> Option<Paths> {
     static PARTS: OnceLock<Paths> = OnceLock::new();
-    match paths::qemu() {
+    match Qemu::find() {
         Ok(qemu) => {
             let build = || Paths { qemu, feeder: feeder(), guest: Some(guest()) };
             Some(PARTS.get_or_init(build).clone())

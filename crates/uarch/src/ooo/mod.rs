@@ -346,6 +346,9 @@ impl<O: Observer> OutOfOrder<O> {
     pub fn execute(&mut self, step: &Step) {
         if self.functional.repeats.continues(step.block) {
             self.repeat_iteration(step);
+            if !step.repeats.is_empty() {
+                self.repeat(step);
+            }
         } else {
             self.block(step);
         }
