@@ -19,8 +19,8 @@ mod terminal;
 
 use args::{Command, Validate};
 use commands::{
-    blocks, difference, hardware, host, inspect, mallocs, markers, memory, micro, paper, record,
-    remove, replay, report, run, sma_study,
+    blocks, difference, doctor, hardware, host, inspect, mallocs, markers, memory, micro, paper,
+    record, remove, replay, report, run, setup, sma_study,
 };
 use experiments::Failure;
 use std::process::ExitCode;
@@ -50,6 +50,8 @@ fn main() -> ExitCode {
         Command::Accelerators(place) => inspect::accelerators(&place),
         Command::Machines(args) => inspect::machines(&args),
         Command::Workloads(place) => inspect::workloads(&place),
+        Command::Setup(args) => setup::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell, place } => inspect::completions(shell, &place),
     };
     match done {

@@ -86,6 +86,12 @@ pub struct Qemu {
     pub version: Version,
 }
 
+impl fmt::Display for Qemu {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "QEMU {} at {}", self.version, self.path.display())
+    }
+}
+
 impl Qemu {
     /// The QEMU to use.
     pub fn find() -> Result<Self, LaunchError> {

@@ -146,6 +146,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mallacc-memory", &["mallacc-params", "mallacc-stats"]),
     ("mallacc-feeder", &["mallacc-stream"]),
     ("mallacc-launch", &["mallacc-stream"]),
+    ("mallacc-setup", &["mallacc-documents", "mallacc-launch", "mallacc-stream"]),
     ("mallacc-symbols", &["mallacc-stream"]),
     ("mallacc-markers", &["mallacc-stream"]),
     ("mallacc-decode", &["mallacc-stream"]),
@@ -194,7 +195,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mallacc-report",
         ],
     ),
-    ("mallacc", &["mallacc-experiments", "mallacc-report", "mallacc-results"]),
+    ("mallacc", &["mallacc-experiments", "mallacc-report", "mallacc-results", "mallacc-setup"]),
 ];
 
 /// Crates that may depend on everything. Only the command depends on them.

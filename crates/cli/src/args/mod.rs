@@ -13,6 +13,7 @@ mod numbers;
 mod paper;
 mod runs;
 mod selector;
+mod setup;
 mod sma;
 
 pub use blocks::{
@@ -27,6 +28,7 @@ pub use runs::{
     RemoveArgs, ReplayArgs, RunArgs, ShowArgs,
 };
 pub use selector::Selector;
+pub use setup::{DoctorArgs, DoctorFormat, SetupArgs};
 pub use sma::{RecordMallocsArgs, SmaStudyArgs, StudyFormat};
 
 const EXAMPLES: &str = "\
@@ -175,6 +177,24 @@ Traces: files NAME.amt of `mallacc record-mallocs`; workloads/traces/record.sh m
     #[command(after_help = "Example:
   mallacc run --workload perl --size small")]
     Workloads(PlaceArgs),
+    /// Build a QEMU that runs programs, if there is none
+    #[command(after_help = "Examples:
+  mallacc setup                        says which QEMU there is; builds one if it will not do
+  mallacc setup --dry-run              says what it would do
+  mallacc setup --install-packages     also installs the packages that the build lacks
+  mallacc setup --archive qemu-10.2.2.tar.xz     without a network
+  $(mallacc setup --path) --version    the QEMU that runs use
+
+QEMU is built once for this user, in ~/.cache/mallacc or $XDG_CACHE_HOME/mallacc.
+Remove qemu-VERSION in there to be rid of it.")]
+    Setup(SetupArgs),
+    /// Say what was found of everything that runs need, and what to do
+    #[command(after_help = "Examples:
+  mallacc doctor
+  mallacc doctor --format json -o doctor.json     also the reason for each finding
+
+Exit status: 0 if `mallacc run` would work, 125 if not.")]
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:
   mallacc completions bash > ~/.local/share/bash-completion/completions/mallacc")]

@@ -35,6 +35,11 @@ pub fn subsets(text: &str) -> Result<u32, String> {
     Ok(within(text, 1, 1000, "; try 10")? as u32)
 }
 
+/// Parallel jobs of a build.
+pub fn jobs(text: &str) -> Result<usize, String> {
+    Ok(within(text, 1, 1024, "; try 2")? as usize)
+}
+
 /// Processes in which a benchmark is timed.
 pub fn processes(text: &str) -> Result<u32, String> {
     Ok(within(text, 1, 1000, "; try 10")? as u32)

@@ -3,6 +3,7 @@
 
 pub mod blocks;
 pub mod difference;
+pub mod doctor;
 pub mod hardware;
 pub mod host;
 pub mod inspect;
@@ -16,4 +17,5 @@ pub mod remove;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod setup;
 pub mod sma_study;
