@@ -92,7 +92,7 @@ fn missing_parts_name_their_package() {
         String::from_utf8(output.stderr).unwrap()
     };
     let text = refused(launch::qemu::VARIABLE);
-    mentions(sentence(&text), &["/no/such/file", "apt install qemu-user"]);
+    mentions(sentence(&text), &["/no/such/file", "`mallacc setup`"]);
     if launch::Qemu::find().is_ok() {
         let text = refused(launch::products::FEEDER.variable);
         mentions(sentence(&text), &["/no/such/file", "make"]);

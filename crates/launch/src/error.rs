@@ -40,6 +40,18 @@ pub enum LaunchError {
         /// The name that was searched for.
         name: String,
     },
+    /// It cannot be executed.
+    #[error(
+        "{path}: cannot be executed as QEMU ({source}); `mallacc setup` builds one, MALLACC_QEMU names \
+         another"
+    )]
+    BadQemu {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
     /// QEMU was built without plugins.
     #[error(
         "{path}: QEMU {version} was built without plugins, which mallacc needs; `mallacc setup` \

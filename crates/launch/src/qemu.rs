@@ -124,11 +124,9 @@ impl Qemu {
 
 /// What QEMU prints with an option.
 fn output(path: &Path, option: &str) -> Result<String, LaunchError> {
-    let output = Command::new(path).arg(option).output().map_err(|source| LaunchError::Io {
-        what: "cannot run",
-        path: path.display().to_string(),
-        source,
-    })?;
+    let run = Command::new(path).arg(option).output();
+    let output =
+        run.map_err(|source| LaunchError::BadQemu { path: path.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

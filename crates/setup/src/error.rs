@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The variable names something that will not do, so that no build would help.
-    #[error("{variable}: {source}, or unset {variable} (runs use nothing else while it is set)")]
+    #[error(
+        "{variable}: {reason}; let it name a QEMU with plugins, or unset {variable}: while it is set, \
+         runs use nothing else"
+    )]
     Variable {
         /// The variable.
         variable: &'static str,
         /// Why.
-        source: LaunchError,
+        reason: String,
     },
     /// There is no QEMU that will do.
     #[error(transparent)]
@@ -142,6 +145,11 @@ pub enum SetupError {
     /// An end was requested.
     #[error("stopped; nothing was installed")]
     Stopped,
+}
+
+/// What is wrong and, after the first semicolon, what to do: messages are of this form.
+pub fn parts(message: &str) -> (&str, &str) {
+    message.split_once("; ").unwrap_or((message, ""))
 }
 
 /// For `map_err`: the system refused to do this to a file of the cache.

@@ -2,7 +2,7 @@
 
 use crate::archive::{self, Named};
 use crate::cache::{Cache, NEEDED};
-use crate::error::{SetupError, io_error};
+use crate::error::{SetupError, io_error, parts};
 use crate::observer::Observer;
 use crate::space::MB;
 use crate::{build, install, manifest, needs, sources};
@@ -63,7 +63,10 @@ pub fn found() -> Result<Qemu, SetupError> {
 /// Why there is none: because of the variable, if it is set.
 fn blamed(source: LaunchError) -> SetupError {
     match std::env::var_os(qemu::VARIABLE) {
-        Some(_) => SetupError::Variable { variable: qemu::VARIABLE, source },
+        Some(_) => {
+            let reason = parts(&source.to_string()).0.to_owned();
+            SetupError::Variable { variable: qemu::VARIABLE, reason }
+        }
         None => SetupError::Launch(source),
     }
 }
@@ -75,18 +78,11 @@ enum Reason {
 }
 
 impl Reason {
-    /// In words that end in what is there instead.
+    /// In words.
     fn text(&self) -> String {
         match self {
             Self::Forced => "building whatever there is".to_owned(),
-            Self::None(LaunchError::NoQemu { name }) => format!("there is no {name}"),
-            Self::None(LaunchError::NoPlugins { path, version }) => {
-                format!("{path}: QEMU {version} was built without plugins")
-            }
-            Self::None(LaunchError::QemuVersion { path, found, rule }) => {
-                format!("{path}: \"{found}\" will not do: {rule}")
-            }
-            Self::None(other) => other.to_string(),
+            Self::None(error) => parts(&error.to_string()).0.to_owned(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod programs;
 mod qemu;
 mod trial;
 
+use crate::error::parts;
 use documents::json::pretty;
 use documents::text::{pad_right, wrap};
 use serde_json::json;
@@ -103,10 +104,8 @@ impl Finding {
     /// An error of the launcher: what is wrong before the first semicolon, what to do after it.
     fn error(self, error: &dyn std::fmt::Display, state: State, remedy: &str) -> Self {
         let text = error.to_string();
-        match text.split_once("; ") {
-            Some((found, remedy)) => self.but(state, found, remedy),
-            None => self.but(state, text, remedy),
-        }
+        let (found, known) = parts(&text);
+        self.but(state, found, if known.is_empty() { remedy } else { known })
     }
 }
 
