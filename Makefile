@@ -10,10 +10,13 @@ export MALLACC_REVISION := $(shell git rev-parse --short HEAD 2>/dev/null)
 
 TARGET  := $(or $(CARGO_TARGET_DIR),target)
 MALLACC := $(TARGET)/release/mallacc
+# What tests run: built with the profile that they are built with.
+TESTED  := $(TARGET)/debug/mallacc
 # The virtual environment of ruff and mypy.
 PYTHON_TOOLS := $(TARGET)/python
-# Every command that the build, the tests and the demo need, with its Debian package.
-NEEDED  := qemu-x86_64:qemu-user g++:g++ gcc:gcc perl:perl python3:python3
+# Every command that the build, the tests and the demo need, with its Debian package. QEMU is the
+# business of `mallacc setup`.
+NEEDED  := g++:g++ gcc:gcc perl:perl python3:python3
 # What tests would skip without, and what lint-python needs, beside the workloads.
 TEST_PACKAGES := chromium nodejs valgrind llvm-22 git xz-utils
 WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldoc gzip \
@@ -21,13 +24,14 @@ WORKLOAD_PACKAGES := perl python3 sqlite3 gcc xalan libxapian-dev g++ dict-foldo
 STUDY_PACKAGES := a2ps ghostscript imagemagick vorbis-tools tar gcc python3
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma \
-        traces build guest demo check test nightly test-guest test-rust test-pops test-rtl \
-        rtl-setup test-long test-repeats tour area bench lint lint-python clean install sma-library \
-        install-sma
+.PHONY: help setup setup-base setup-qemu-user setup-tests setup-workloads setup-study setup-tables \
+        setup-lint setup-sma traces build build-tests guest demo check test nightly test-guest \
+        test-rust test-pops test-qemu test-rtl rtl-setup test-long test-repeats tour area bench lint \
+        lint-python clean install sma-library install-sma
 
 help:
-	@echo 'setup            install what is missing (Debian packages)'
+	@echo 'setup            install what is missing (Debian packages), build, and build a QEMU if need be'
+	@echo 'setup-qemu-user  install the distribution'\''s QEMU'
 	@echo 'setup-workloads  install the programs of workloads/'
 	@echo 'setup-tests      the same, and what some tests need: a browser, valgrind, llvm-mca'
 	@echo 'setup-study      install the programs of the SMA study'
@@ -39,7 +43,8 @@ help:
 	@echo 'demo             setup and build, then run mallacc on perl and the microbenchmarks'
 	@echo 'check            quick checks after a change: formatting, clippy, tests of the changed crates'
 	@echo 'test             all tests except those of the RTL'
-	@echo 'nightly          the long tests: test-long, test-repeats, loom, the long proofs'
+	@echo 'nightly          the long tests: test-long, test-repeats, test-qemu, loom, the long proofs'
+	@echo 'test-qemu        build the pinned QEMU apart, and test with it'
 	@echo 'test-rtl         test the RTL against the model (rtl-setup installs its tools)'
 	@echo 'test-long        100 million pops through the models of the malloc cache'
 	@echo 'test-repeats     a hundred runs of each program on a busy machine, which must all be identical'
@@ -52,7 +57,10 @@ help:
 	@echo 'install-sma      install only the C library of SMA, its header and its pkg-config file'
 	@echo 'clean            remove what was built'
 
-setup:
+setup: setup-base build
+	@$(MALLACC) setup --jobs $(JOBS) --install-packages
+
+setup-base:
 	@command -v $(CARGO) > /dev/null || { \
 	  echo 'make: cargo is missing; install Rust from https://rustup.rs'; exit 1; }
 	@missing=''; for pair in $(NEEDED); do \
@@ -67,7 +75,8 @@ setup-study: PACKAGES := $(STUDY_PACKAGES)
 setup-tables: PACKAGES := llvm-22 python3
 setup-lint: PACKAGES := clang-format python3-venv
 setup-sma: PACKAGES := valgrind gcc-arm-none-eabi gcc-riscv64-unknown-elf
-setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma:
+setup-qemu-user: PACKAGES := qemu-user
+setup-tests setup-workloads setup-study setup-tables setup-lint setup-sma setup-qemu-user:
 	@missing=''; for package in $(PACKAGES); do \
 	  dpkg -s $$package > /dev/null 2>&1 || missing="$$missing $$package"; done; \
 	test -z "$$missing" || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -y -q $$missing; }
@@ -82,22 +91,26 @@ build: guest
 traces: build
 	@workloads/traces/record.sh $(MALLACC) traces
 
-demo: setup build
+demo: setup
 	@workloads/demo.sh $(MALLACC)
 
 # Against the last commit; BASE=REV compares with another one.
 check:
 	@tools/check.py --base $(or $(BASE),HEAD) --jobs $(JOBS)
 
-test: setup test-guest test-rust test-pops
-
-test-guest: guest
-	$(MAKE) --no-print-directory -C guest -j $(JOBS) test
+test: setup-base test-guest test-rust test-pops
 
 # One profile and one command for libraries, plugin, programs and tests: cargo then settles on the
 # same features for all of them and builds nothing twice. Examples and benches are left to `lint`.
-test-rust: guest
+# Then the QEMU that the tests run under, whichever is found.
+build-tests: guest
 	$(CARGO) build --workspace --lib --bins --tests -j $(JOBS)
+	$(TESTED) setup --jobs $(JOBS) --install-packages
+
+test-guest: build-tests
+	MALLACC_QEMU="$$($(TESTED) setup --path)" $(MAKE) --no-print-directory -C guest -j $(JOBS) test
+
+test-rust: build-tests
 	$(CARGO) test --workspace --lib --bins --tests --no-fail-fast -j $(JOBS)
 	$(CARGO) test --workspace --doc --no-fail-fast -j $(JOBS)
 
@@ -118,6 +131,13 @@ test-long: build
 	$(MALLACC) micro tp --iterations 4000000 --repeats 13 --sample 20M:100k:100k --no-store \
 	  --config none --config mallacc:entries=16 --config mallacc:entries=32
 
+# The pinned QEMU, built into a folder of its own, under everything that starts programs.
+test-qemu: APART = env -u MALLACC_QEMU XDG_CACHE_HOME=$(abspath $(TARGET))/pinned $(TESTED) setup
+test-qemu: build-tests
+	$(APART) --force --jobs $(JOBS) --install-packages
+	MALLACC_QEMU="$$($(APART) --path)" $(CARGO) test -p mallacc-launch -p mallacc -j $(JOBS) \
+	  --test all --no-fail-fast
+
 test-rtl rtl-setup area:
 	@test -f rtl/Makefile || { echo 'make: rtl/ is missing'; exit 1; }
 	$(MAKE) --no-print-directory -C rtl $(patsubst rtl-setup,setup,$(patsubst test-rtl,test,$@))
@@ -126,7 +146,7 @@ test-rtl rtl-setup area:
 tour: build
 	@python3 tools/tour.py --mallacc $(MALLACC) $(TOUR)
 
-nightly: test-long test-repeats
+nightly: test-long test-repeats test-qemu
 	$(MAKE) --no-print-directory -C sma/sma loom
 	$(MAKE) --no-print-directory -C rtl test-long formal-long
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import pathlib
 import re
 import shlex
@@ -290,6 +291,14 @@ def exists(text: str) -> bool:
     return shutil.which("cargo") is not None
 
 
+@functools.cache
+def qemu_of(folder: pathlib.Path) -> str:
+    """The QEMU that runs use outside of the tour."""
+    words = [str(folder / "bin/mallacc"), "setup", "--path"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return done.stdout.decode().strip()
+
+
 def run(command: Command, folder: pathlib.Path) -> tuple[int, str, float]:
     """Status, output and seconds of a command, or of what is run in its place."""
     text = command.text
@@ -300,6 +309,8 @@ def run(command: Command, folder: pathlib.Path) -> tuple[int, str, float]:
         "PATH": f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(folder),
         "LC_ALL": "C.UTF-8",
+        # One that was built for this user is not in the home of the tour.
+        **({"MALLACC_QEMU": qemu} if (qemu := qemu_of(folder)) else {}),
     }
     begun = time.monotonic()
     done = subprocess.run(

@@ -10,6 +10,7 @@ lib=$build/libmallacc_guest.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cpu=Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid
+qemu=${MALLACC_QEMU:-qemu-x86_64}
 failed=0
 
 say() { printf '%s\n' "$*"; }
@@ -134,8 +135,8 @@ elif have perl "the check of LD_PRELOAD"; then
   fail "perl's malloc is not the library's"
 fi
 
-if have qemu-x86_64 "programs under QEMU"; then
-  qemu() { qemu-x86_64 -cpu $cpu -E LD_PRELOAD="$lib" "$@"; }
+if have "$qemu" "programs under QEMU"; then
+  qemu() { "$qemu" -cpu $cpu -E LD_PRELOAD="$lib" "$@"; }
   for micro in tp tp_small sized_deletes gauss gauss_free antagonist; do
     native=$(LD_PRELOAD=$lib "$build/micro/$micro" --iterations 2000 --repeats 3)
     guest=$(qemu "$build/micro/$micro" --iterations 2000 --repeats 3)
@@ -146,7 +147,7 @@ if have qemu-x86_64 "programs under QEMU"; then
     fi
   done
   for test in conformance size_classes; do
-    if qemu-x86_64 -cpu $cpu "$build/tests/$test" >"$work/got" 2>&1; then
+    if "$qemu" -cpu $cpu "$build/tests/$test" >"$work/got" 2>&1; then
       say "ok   the $test tests under QEMU"
     else
       fail "the $test tests under QEMU"
@@ -155,7 +156,7 @@ if have qemu-x86_64 "programs under QEMU"; then
   done
   # Not the one that forks: QEMU 7.2 itself aborts when a program with threads forks.
   for test in disturb 'any thread' producer destructors 'ends returns'; do
-    if timeout 60 qemu-x86_64 -cpu $cpu "$build/tests/threads" "$test" >"$work/got" 2>&1; then
+    if timeout 60 "$qemu" -cpu $cpu "$build/tests/threads" "$test" >"$work/got" 2>&1; then
       say "$(head -1 "$work/got"), under QEMU"
     else
       fail "threads under QEMU: $test"

@@ -4,8 +4,9 @@
 #
 # usage: tests/repeatable.sh BUILD_DIR
 set -u
-if ! command -v qemu-x86_64 >/dev/null; then
-  echo "skip repeatable: qemu-x86_64 is not installed"
+qemu=${MALLACC_QEMU:-qemu-x86_64}
+if ! command -v "$qemu" >/dev/null; then
+  echo "skip repeatable: $qemu is not installed"
   exit 0
 fi
 lib=$(cd "$1" && pwd)/libmallacc_guest.so
@@ -13,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Every executed block, in order; the checksum of the list is the run.
 trace() {
-  qemu-x86_64 -cpu Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid -E LD_PRELOAD="$lib" \
+  "$qemu" -cpu Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-rtm,-invpcid -E LD_PRELOAD="$lib" \
     -seed 1 -d exec,nochain -D "$work/log" "$1/micro/gauss_free" --iterations 1500 --repeats 2 >/dev/null
   sed 's/.*\[//' "$work/log" | cksum
 }

@@ -1,5 +1,5 @@
-//! The folder for what is built: one build at a time, half-finished ones removed, results moved into
-//! place in one step.
+//! The folder for what is built: one build at a time, half-finished ones removed, results moved
+//! into place in one step.
 
 use crate::child::Log;
 use crate::error::{SetupError, io_error};

@@ -1,7 +1,7 @@
 """Fetches an address into a file: fetch.py ADDRESS FILE
 
-Prints "BYTES TOTAL" as it goes on (TOTAL is 0 if it is not known). A download that breaks off goes on
-where it was. Proxies and certificates are those of the environment and the system.
+Prints "BYTES TOTAL" as it goes on (TOTAL is 0 if it is not known). A download that breaks off goes
+on where it was. Proxies and certificates are those of the environment and the system.
 """
 
 import os

@@ -1,4 +1,4 @@
-//! What the build of QEMU needs, how to see whether it is there, and the Debian package that has it.
+//! What the build of QEMU needs, how to see whether it is there, and its Debian packages.
 
 use launch::paths::search;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! A system of its own for a test of `mallacc setup`: a PATH with programs that only pretend, a home,
-//! a source archive that builds in no time, and a server.
+//! A system of its own for a test of `mallacc setup`: a PATH with programs that only pretend, a
+//! home, a source archive that builds in no time, and a server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -54,8 +54,8 @@ pub struct System {
 }
 
 impl System {
-    /// A system on which everything is there but a QEMU. `None` if the real one lacks a program: the
-    /// calling test is skipped.
+    /// A system on which everything is there but a QEMU. `None` if the real one lacks a program:
+    /// the calling test is skipped.
     #[track_caller]
     pub fn new() -> Option<Self> {
         if !have("python3") || !have("xz") {
@@ -117,8 +117,8 @@ impl System {
         std::fs::remove_file(self.bin(name)).unwrap();
     }
 
-    /// A shell writes it: while another test forks, its child would keep a file of this process open
-    /// for writing, and nothing can execute it then.
+    /// A shell writes it: while another test forks, its child would keep a file of this process
+    /// open for writing, and nothing can execute it then.
     fn script(&self, file: &Path, body: &str) {
         let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod +x \"$1\"";
         let mut shell = Command::new("sh");

@@ -13,8 +13,8 @@ const MEMORY: u64 = 500 * MB;
 /// Below this much address space, threads of a run could not be started (measured: 600 MB are too
 /// little, 1 GB is enough for a small program).
 const ADDRESS_SPACE: u64 = 2_000 * MB;
-/// Open files of a run with a small program, of which each configuration takes none (measured: 8 are
-/// enough), with room for the program's own.
+/// Open files of a run with a small program (measured: 8 are enough), with room for the program's
+/// own.
 const FILES: u64 = 64;
 /// Space for runs in the store, and a few recordings.
 const STORE: u64 = 100 * MB;

@@ -4,8 +4,8 @@ use super::{Finding, Group, State, interface, shown};
 use launch::qemu::{VARIABLE, Version, own_builds};
 use launch::{LaunchError, Qemu};
 
-const RULE: &str = "mallacc executes programs under QEMU's user mode with a plugin: 7.2 is the first \
-                    version with AVX2, which the modelled machine has (QEMU's change log)";
+const RULE: &str = "mallacc executes programs under QEMU's user mode with a plugin; 7.2 is the \
+                    first version with AVX2, which the modelled machine has (QEMU's change log)";
 
 /// Bugs of QEMU 7.2 that concern users, as Mallacc's tests found them. 10.0 has none of them.
 const BUGS: [&str; 3] = [
