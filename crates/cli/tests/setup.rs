@@ -60,6 +60,11 @@ fn a_build_is_done_once_and_then_found() {
     assert_eq!(status, Some(0), "{stderr}");
     mentions(&stdout, &["is ready"]);
     assert_eq!((builds(&system), system.cached().len()), (2, 3), "it replaces the first");
+
+    let mut beside = system.setup(&["--force"]);
+    let (_, stderr, status) = told(&beside.env("MALLACC_QEMU", "sh").output().unwrap());
+    assert_eq!((status, builds(&system)), (Some(0), 3), "{stderr}");
+    mentions(&stderr, &["MALLACC_QEMU is set: runs use what it names"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Modules of the command and of its experiments depend on each other in one direction only: there
-//! are no import cycles, and experiments leave printing and exiting to the command.
+//! Modules of the command, of its experiments and of the setup depend on each other in one
+//! direction only: there are no import cycles, and they leave printing and exiting to the command.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -124,8 +124,8 @@ fn all_uses(known: &BTreeMap<Module, String>) -> Uses {
 }
 
 #[test]
-fn modules_of_the_command_and_of_the_experiments_have_no_circle() {
-    for name in ["cli", "experiments"] {
+fn modules_of_the_command_the_experiments_and_the_setup_have_no_circle() {
+    for name in ["cli", "experiments", "setup"] {
         let known = modules(&root().join("crates").join(name).join("src"));
         let uses = all_uses(&known);
         let edges: usize = uses.values().map(BTreeSet::len).sum();
@@ -162,8 +162,9 @@ fn a_circle_is_found_through_lists_parents_and_children() {
 const BANNED: [&str; 5] = ["print!(", "println!(", "process::exit", "stdout()", "dbg!("];
 
 #[test]
-fn experiments_neither_print_nor_exit() {
-    for (module, text) in modules(&root().join("crates/experiments/src")) {
+fn experiments_and_the_setup_neither_print_nor_exit() {
+    let source = |name: &str| modules(&root().join("crates").join(name).join("src"));
+    for (module, text) in source("experiments").into_iter().chain(source("setup")) {
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
             for banned in BANNED {

@@ -4,7 +4,7 @@
 use crate::child::Log;
 use crate::error::{SetupError, io_error};
 use crate::observer::Observer;
-use crate::space::{self, MB};
+use crate::space::{self, NEEDED};
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -13,9 +13,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The space that a build takes at most: measured 290 MB (archive 40, tree 142, objects 86, Python
-/// packages 17), more with the other archive.
-pub const NEEDED: u64 = 400 * MB;
 /// Everything of a build that is not finished.
 const BUILDING: &str = "building";
 /// Held during a build; contains the number of the process that holds it.
@@ -62,7 +59,7 @@ impl Cache {
     /// An error if a build would not fit.
     pub fn has_space(&self) -> Result<(), SetupError> {
         match space::free(&self.building) {
-            Some(free) if free < NEEDED => Err(full(&self.folder)),
+            Some(free) if free < NEEDED => Err(space::full(&self.folder)),
             _ => Ok(()),
         }
     }
@@ -87,12 +84,6 @@ impl Drop for Cache {
     fn drop(&mut self) {
         let _ = remove(&self.building);
     }
-}
-
-/// The error for a disk without room for a build.
-pub fn full(folder: &Path) -> SetupError {
-    let free = space::free(folder).unwrap_or(0) / MB;
-    SetupError::Space { folder: folder.display().to_string(), free, needed: NEEDED / MB }
 }
 
 /// Removes a folder in which a program that is just being ended may still write.

@@ -61,8 +61,8 @@ impl From<SetupError> for Failed {
     }
 }
 
-/// Runs a program of the build to its end. Its words are the last line that names an error, or else
-/// the last line.
+/// Runs a program of the build to its end. A failed one's words are the first line that names an
+/// error, or else the last line.
 pub fn run(
     mut command: Command,
     what: &'static str,
@@ -92,7 +92,7 @@ pub fn run(
             Ok(line) => {
                 log.line(&line);
                 each(&line);
-                if line.to_lowercase().contains("error") || line.contains(FULL) {
+                if error.is_none() && names_error(&line) || line.contains(FULL) {
                     error = Some(line.clone());
                 }
                 if !line.trim().is_empty() {
@@ -123,13 +123,19 @@ pub fn step(
 ) -> Result<(), SetupError> {
     run(command, what, log, observer, each).map_err(|failed| match failed {
         Failed::Other(error) => error,
-        Failed::Status(_, said) if said.contains(FULL) => crate::cache::full(folder),
+        Failed::Status(_, said) if said.contains(FULL) => crate::space::full(folder),
         Failed::Status(status, said) => {
             let said: String = said.trim().chars().take(SAID_MOST).collect();
             let said = if said.is_empty() { said } else { format!(": {said}") };
             SetupError::Step { what, how: status.to_string(), said, log: log.shown() }
         }
     })
+}
+
+/// Whether a line is about an error, as compilers, meson and tar write it.
+fn names_error(line: &str) -> bool {
+    let line = line.to_lowercase();
+    line.starts_with("error: ") || line.contains(" error: ")
 }
 
 /// In the child: if this process is killed, the program gets the signal that ends it in order.
@@ -183,4 +189,23 @@ fn end(child: &mut Child) {
     // Also for what it left behind in its group.
     signal(child, libc::SIGKILL);
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_from_files_and_options_with_that_name() {
+        for line in
+            ["x.c:1:2: error: no", "ERROR: no", "a/meson.build:3:0: ERROR: no", "fatal error: x"]
+        {
+            assert!(names_error(line), "{line}");
+        }
+        for line in
+            ["Compiling error.c", "Compiler supports -Werror: YES", "0 errors", "strerror: YES"]
+        {
+            assert!(!names_error(line), "{line}");
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub fn fetch(
     };
     match child::run(command, "fetching QEMU's source", log, observer, each) {
         Ok(()) => Ok(Ok(())),
-        Err(Failed::Status(_, said)) if said.contains("Errno 28") => Err(crate::cache::full(file)),
+        Err(Failed::Status(_, said)) if said.contains("Errno 28") => Err(crate::space::full(file)),
         Err(Failed::Status(_, said)) => Ok(Err(said.trim_start_matches("error: ").to_owned())),
         Err(Failed::Other(error)) => Err(error),
     }

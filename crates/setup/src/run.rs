@@ -1,10 +1,10 @@
 //! The setup from its beginning to its end, and what it would do.
 
 use crate::archive::{self, Named};
-use crate::cache::{Cache, NEEDED};
+use crate::cache::Cache;
 use crate::error::{SetupError, io_error, parts};
 use crate::observer::Observer;
-use crate::space::MB;
+use crate::space::{MB, NEEDED};
 use crate::{build, install, manifest, needs, sources};
 use launch::{LaunchError, Qemu, qemu};
 use std::fmt::Write as _;
@@ -94,6 +94,10 @@ pub fn run(request: &Request, observer: &dyn Observer) -> Result<Outcome, SetupE
         Err(reason) => reason,
     };
     observer.step(&reason.text());
+    if std::env::var_os(qemu::VARIABLE).is_some() {
+        observer
+            .step(&format!("{0} is set: runs use what it names until it is unset", qemu::VARIABLE));
+    }
     let folder = qemu::cache().ok_or(SetupError::NoHome)?;
     have_needs(request, observer)?;
     let cache = Cache::open(&folder, observer)?;

@@ -1,8 +1,7 @@
 //! What the system allows.
 
-use super::{Finding, Group, State, shown};
-use crate::cache::NEEDED;
-use crate::space::{self, MB};
+use super::finding::{Finding, Group, State, shown};
+use crate::space::{self, MB, NEEDED};
 use launch::{Qemu, qemu};
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! What Mallacc finds on this system of everything that it needs, and what to do about it.
 
+mod finding;
 mod interface;
 mod limits;
 mod parts;
@@ -7,107 +8,11 @@ mod programs;
 mod qemu;
 mod trial;
 
-use crate::error::parts;
 use documents::json::pretty;
 use documents::text::{pad_right, wrap};
 use serde_json::json;
-use std::path::Path;
 
-/// How a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// As it should be.
-    Ok,
-    /// Something works only in part, or may not work.
-    Attention,
-    /// It is not there.
-    Missing,
-}
-
-impl State {
-    /// In a word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Attention => "attention",
-            Self::Missing => "missing",
-        }
-    }
-
-    /// The terminal's colour.
-    fn colour(self) -> &'static str {
-        match self {
-            Self::Ok => "32",
-            Self::Attention => "33",
-            Self::Missing => "31",
-        }
-    }
-}
-
-/// What a finding is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// What every run needs.
-    Runs,
-    /// What single commands need.
-    Commands,
-    /// What the system allows.
-    Limits,
-}
-
-impl Group {
-    const ALL: [Self; 3] = [Self::Runs, Self::Commands, Self::Limits];
-
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Runs => "Running programs",
-            Self::Commands => "Other commands",
-            Self::Limits => "Limits of this system",
-        }
-    }
-}
-
-/// Something that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What it is about.
-    pub group: Group,
-    /// What was looked for.
-    pub name: &'static str,
-    /// How it is.
-    pub state: State,
-    /// What was found.
-    pub found: String,
-    /// What to do; empty if nothing is.
-    pub remedy: String,
-    /// Why Mallacc needs it, with the source of any figure.
-    pub rule: &'static str,
-}
-
-impl Finding {
-    fn new(group: Group, name: &'static str, rule: &'static str) -> Self {
-        let (found, remedy) = (String::new(), String::new());
-        Self { group, name, state: State::Ok, found, remedy, rule }
-    }
-
-    /// It is as it should be.
-    fn ok(self, found: impl Into<String>) -> Self {
-        Self { found: found.into(), ..self }
-    }
-
-    /// It is not.
-    fn but(self, state: State, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { state, found: found.into(), remedy: remedy.into(), ..self }
-    }
-
-    /// An error of the launcher: what is wrong before the first semicolon, what to do after it.
-    fn error(self, error: &dyn std::fmt::Display, state: State, remedy: &str) -> Self {
-        let text = error.to_string();
-        let (found, known) = parts(&text);
-        self.but(state, found, if known.is_empty() { remedy } else { known })
-    }
-}
+pub use finding::{Finding, Group, State};
 
 /// Everything that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +33,7 @@ pub fn examine() -> Findings {
 
 /// Columns of the words and of the names, and where the texts begin.
 const STATE_WIDTH: usize = 11;
-const NAME_WIDTH: usize = 18;
+const NAME_WIDTH: usize = 17;
 const INDENT: usize = 2 + STATE_WIDTH + NAME_WIDTH;
 
 impl Findings {
@@ -215,15 +120,6 @@ fn lines(finding: &Finding, width: usize, colour: bool) -> String {
     text
 }
 
-/// A path as a user writes it.
-fn shown(path: &Path) -> String {
-    let home = std::env::var_os("HOME").filter(|home| Path::new(home).is_absolute());
-    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,14 +151,5 @@ mod tests {
         assert!(text.ends_with("`mallacc run` cannot work: a thing.\n"), "{text}");
         let coloured = findings(&all).text(60, true);
         assert!(coloured.contains("\x1b[31mmissing") && coloured.contains("\x1b[32mok"));
-    }
-
-    #[test]
-    fn an_error_s_remedy_is_apart_from_what_is_wrong() {
-        let finding = Finding::new(Group::Runs, "x", "");
-        let error = finding.clone().error(&"a: not found; build it", State::Missing, "");
-        assert_eq!((error.found.as_str(), error.remedy.as_str()), ("a: not found", "build it"));
-        let error = finding.error(&"a: not found", State::Missing, "look");
-        assert_eq!((error.found.as_str(), error.remedy.as_str()), ("a: not found", "look"));
     }
 }

@@ -1,6 +1,6 @@
 //! Mallacc's own parts.
 
-use super::{Finding, Group, State, shown};
+use super::finding::{Finding, Group, State, shown};
 use launch::products::{DRIVER, FEEDER, GUEST, MICRO, Product, RECORDER, WORKLOADS};
 
 /// What every run needs.

@@ -1,6 +1,6 @@
 //! Programs that single commands run.
 
-use super::{Finding, Group, State};
+use super::finding::{Finding, Group, State};
 use crate::needs::on_path;
 
 /// A kind of program: any of these names will do.

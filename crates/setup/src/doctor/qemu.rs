@@ -1,6 +1,7 @@
 //! The QEMU that runs use.
 
-use super::{Finding, Group, State, interface, shown};
+use super::finding::{Finding, Group, State, shown};
+use super::interface;
 use launch::qemu::{VARIABLE, Version, own_builds};
 use launch::{LaunchError, Qemu};
 
@@ -11,7 +12,7 @@ const RULE: &str = "mallacc executes programs under QEMU's user mode with a plug
 const BUGS: [&str; 3] = [
     "a program with threads that forks aborts",
     "saved vector state counts as stray accesses",
-    "a thread's end is told before the kernel's last store for it",
+    "a thread's end is reported before its child-tid word is cleared",
 ];
 /// The version with these bugs, and one without. Those in between were not tested.
 const BUGS_IN: Version = Version(7, 2);

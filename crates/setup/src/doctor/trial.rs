@@ -1,6 +1,6 @@
 //! A shell that is run as `mallacc run` runs programs: whatever forbids it, this finds it.
 
-use super::{Finding, Group, State};
+use super::finding::{Finding, Group, State};
 use launch::{Fate, Options, Paths, prepare};
 use std::io::Read;
 use std::process::Stdio;
@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Runs it.
 pub fn examine() -> Finding {
     let rule = "plugin, shared memory and QEMU must work together under this system's limits";
-    let finding = Finding::new(Group::Runs, "a shell under it", rule);
+    let finding = Finding::new(Group::Runs, "trial run", rule);
     match run() {
-        Ok(blocks) => finding.ok(format!("runs: {blocks} blocks of code")),
+        Ok(blocks) => finding.ok(format!("a shell ran under it: {blocks} blocks of code")),
         Err(why) => {
             let remedy = "see the limits below; another QEMU may help (`mallacc setup --force`)";
             finding.but(State::Missing, why, remedy)
