@@ -3,6 +3,7 @@
 use crate::common::system::{System, told};
 use crate::common::{Bench, live};
 use serde_json::Value;
+use std::process::Command;
 
 const FAILED: i32 = 125;
 
@@ -51,6 +52,26 @@ fn without_a_qemu_runs_cannot_work() {
     // Other commands work in part.
     assert_eq!(state(&all, "browser"), "attention");
     assert!(all.iter().all(|finding| finding["name"] != "trial run"), "nothing to try");
+}
+
+#[test]
+fn limits_that_are_too_low_or_move_figures_need_attention() {
+    let Some(system) = System::new() else { return };
+    for (limit, name) in
+        [("-n 32", "ulimit -n"), ("-v 1500000", "ulimit -v"), ("-s 16384", "ulimit -s")]
+    {
+        let doctor = system.command(&["doctor", "--format", "json"]);
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -S {limit} && exec \"$@\"");
+        shell.args(["-c", &script, "sh"]).arg(doctor.get_program()).args(doctor.get_args());
+        shell.envs(doctor.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = shell.env_remove("MALLACC_QEMU").output().unwrap();
+        if output.stdout.is_empty() {
+            skips::without(format!("this user may not set ulimit {limit}"));
+            continue;
+        }
+        assert_eq!(state(&findings(&told(&output).0), name), "attention");
+    }
 }
 
 #[test]
