@@ -222,6 +222,30 @@ fn a_step_that_fails_says_what_it_said_and_where_the_rest_is() {
 }
 
 #[test]
+fn an_archive_without_meson_needs_pypi() {
+    let Some(system) = System::new() else { return };
+    std::fs::remove_dir_all(system.bench.path("tree/qemu-9.9.9/python")).unwrap();
+    let sum = system.pack("qemu.tar.xz", "tree");
+    let venv = |pip: &str| {
+        let body = format!(
+            "case \"$*\" in *venv*) mkdir -p \"$3/bin\"; cat > \"$3/bin/python\" <<'END'\n\
+             #!/bin/sh\n{pip}\nEND\nchmod +x \"$3/bin/python\";; esac"
+        );
+        system.program("python3", &body);
+        let archive = system.bench.path("qemu.tar.xz").display().to_string();
+        system.command(&["setup", "--archive", &archive, "--sha256", &sum])
+    };
+    let text = refused(venv("echo 'ERROR: nobody answers'; exit 1"), FAILED);
+    mentions(&text, &["ERROR: nobody answers", "meson", "qemu-10.2.2.tar.xz", "setup.log"]);
+    let list = "for last; do :; done; cp \"$last\" \"$HOME/list\"; echo \"$@\" > \"$HOME/pip\"";
+    let (_, stderr, status) = told(&venv(list).output().unwrap());
+    assert_eq!(status, Some(0), "{stderr}");
+    let kept = |name: &str| std::fs::read_to_string(system.bench.path("home").join(name)).unwrap();
+    mentions(&kept("pip"), &["--require-hashes", "--only-binary=:all:"]);
+    mentions(&kept("list"), &["meson==", "pycotap==", "--hash=sha256:"]);
+}
+
+#[test]
 fn a_full_disk_is_named_before_the_build_and_during_it() {
     let Some(system) = System::new() else { return };
     system.program("ninja", "echo 'x.o: No space left on device'; exit 1");

@@ -4,6 +4,7 @@ use crate::archive::Tree;
 use crate::child::{self, Log};
 use crate::error::{SetupError, io_error};
 use crate::observer::{Observer, Progress, Unit};
+use crate::sources;
 use launch::{LaunchError, Qemu, qemu};
 use std::ffi::OsString;
 use std::fs;
@@ -113,9 +114,17 @@ fn python(
     let python = venv.join("bin/python");
     let mut pip = tool(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
-    pip.args(["--no-deps", "--only-binary=:all:", "--require-hashes", "-r"]).arg(&list);
-    child::step(pip, "fetching meson and pycotap with pip", (log, folder), observer, |_| ())?;
-    Ok(python)
+    pip.args(["--no-deps", "--only-binary=:all:", "--retries=2", "--require-hashes", "-r"])
+        .arg(&list);
+    let done =
+        child::step(pip, "fetching meson and pycotap with pip", (log, folder), observer, |_| ());
+    match done {
+        Err(SetupError::Step { said, log, .. }) => {
+            let with_them = sources::PINNED[1].file;
+            Err(SetupError::Packages { said, with_them, log })
+        }
+        other => other.map(|()| python),
+    }
 }
 
 /// Ninja's `[DONE/ALL] what`.

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// How often a request to end is looked for.
 const TICK: Duration = Duration::from_millis(100);
 /// How long a program may take to end its own children before it is killed. Ninja needs it: each of
-/// its jobs is a process group of its own.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// its jobs is a process group of its own. Output is waited for as long after a program's end.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// What the C library says when a disk is full.
 const FULL: &str = "No space left on device";
 /// A line that is said again in a message is cut here.
@@ -86,7 +86,7 @@ pub fn run(
     // The writer's last copy in this process: the pipe now ends with the program.
     drop(command);
     let lines = lines_of(reader);
-    let (mut said, mut error) = (String::new(), None);
+    let (mut said, mut error, mut ended) = (String::new(), None, None);
     let status = loop {
         match lines.recv_timeout(TICK) {
             Ok(line) => {
@@ -99,10 +99,18 @@ pub fn run(
                     said = line;
                 }
             }
-            // Whatever it started may keep the pipe open after its end.
-            Err(_) if has_ended(&child) => break child.wait().map_err(start)?,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK / 10),
+            // The pipe ends with the program, unless something that it started keeps it open.
+            Err(why) => {
+                if ended.is_none() && has_ended(&child) {
+                    ended = Some(Instant::now());
+                }
+                match (why, ended) {
+                    (RecvTimeoutError::Disconnected, None) => std::thread::sleep(TICK / 10),
+                    (RecvTimeoutError::Timeout, None) => {}
+                    (RecvTimeoutError::Timeout, Some(since)) if since.elapsed() < PATIENCE => {}
+                    (_, Some(_)) => break child.wait().map_err(start)?,
+                }
+            }
         }
         if observer.stopped() {
             end(&mut child);

@@ -48,6 +48,20 @@ pub enum SetupError {
         /// The archives' names.
         files: String,
     },
+    /// The build's Python packages could not be fetched.
+    #[error(
+        "meson and pycotap, which QEMU's build needs, could not be fetched with pip{said}; check the \
+         network, the proxy and pip's configuration, or build from {with_them}, which brings them \
+         (--archive); everything that pip printed is in {log}"
+    )]
+    Packages {
+        /// What pip said, after a colon.
+        said: String,
+        /// The archive that brings them.
+        with_them: &'static str,
+        /// The log.
+        log: String,
+    },
     /// A file that is not the expected one.
     #[error(
         "{file}: its SHA-256 is {found}, expected {expected}: it is damaged or another file; fetch \

@@ -81,7 +81,7 @@ impl Reason {
     /// In words.
     fn text(&self) -> String {
         match self {
-            Self::Forced => "building whatever there is".to_owned(),
+            Self::Forced => "building one, whatever is there".to_owned(),
             Self::None(error) => parts(&error.to_string()).0.to_owned(),
         }
     }

@@ -117,14 +117,13 @@ fn address_space() -> Finding {
 }
 
 fn stack() -> Finding {
-    let rule = "the program's stack under QEMU is as large as this, and at least 8 MB; a larger one \
-                begins elsewhere, which moves the figures of deterministic runs (measured: 0.01 %)";
+    let rule = "the program's stack under QEMU is as large as this, and at least 8 MB; a larger \
+                one begins elsewhere, which moves deterministic runs (measured: 0.01 %)";
     let finding = finding("ulimit -s", rule);
     match limit(libc::RLIMIT_STACK) {
         None => finding.ok("unlimited; programs get 8 MB"),
         Some(bytes) if bytes > STACK => {
-            let text =
-                format!("{} kB; deterministic runs differ from those with 8 MB", bytes / 1024);
+            let text = format!("{} kB, which moves deterministic runs", bytes / 1024);
             let remedy = "ulimit -s 8192, if you compare runs with those of other systems";
             finding.but(State::Attention, text, remedy)
         }
