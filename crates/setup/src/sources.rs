@@ -24,7 +24,8 @@ pub enum Place {
     Site(&'static str),
 }
 
-/// The archives, in the order in which they are tried. Both have been built and tested.
+/// The archives, in the order in which they are tried. The first was built and tested as it is, the
+/// second as Debian repacks it.
 pub const PINNED: [Source; 2] = [
     Source {
         version: "10.0.13",
